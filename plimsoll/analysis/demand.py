@@ -12,12 +12,12 @@ the measured load.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from plimsoll.analysis.distributions import student_quantile
 from plimsoll.analysis.significance import autocovariances, block_lengths, correlation_time
+from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.log import Values
 
 _MOST_BUSY = 0.999  # beyond, the formula has no steady state

@@ -1,11 +1,10 @@
 """Times with a load in a series: the tests in one log, the cycles of a load, and the longest time with a load."""
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
 from plimsoll.analysis.filters import find_runs, median, median_filter
+from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.log import Times, Values
 
 # These are our choices.

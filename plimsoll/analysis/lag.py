@@ -1,10 +1,9 @@
 """The lag of one series behind another that drives it: the lag at which a straight line between the two fits best."""
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
+from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.log import Values
 
 # Our choices.

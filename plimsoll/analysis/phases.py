@@ -8,7 +8,6 @@ and larger than what AR(1) noise explains.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -16,6 +15,7 @@ from plimsoll.analysis.episodes import Episode, cycles, longest_episode, separat
 from plimsoll.analysis.filters import median, median_filter, moving_mean
 from plimsoll.analysis.levels.plateaus import Plateau, plateaus
 from plimsoll.analysis.levels.ramp_fit import NEAR, PLATEAUS, Flags, Floats, RampFit, Side, whitened
+from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.log import Times, Values
 from plimsoll.model.samples import Samples
 

@@ -11,13 +11,13 @@ rhythm.
 """
 
 import math
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from plimsoll.analysis.filters import median
+from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.log import Times, Values
 
 FEWEST_BEATS = 4

@@ -1,11 +1,10 @@
 """The response of the work done to a growing load: whether the work still grows with the load."""
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
 from plimsoll.analysis.filters import median
+from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.log import Values
 
 Mask = NDArray[np.bool_]

@@ -4,13 +4,12 @@ The law is N. J. Gunther's (Guerrilla Capacity Planning, 2007): X(N) = lambda N 
 sigma is the share of the work that must queue (contention), kappa the cost of keeping each pair consistent (coherency).
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from plimsoll.analysis.demand import isotonic
 from plimsoll.analysis.distributions import f_beyond
 from plimsoll.analysis.filters import median
+from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.log import Values
 
 # Our choices.

@@ -4,7 +4,6 @@ The size of an outlier does not affect rank tests.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import TypeVar
 
@@ -13,6 +12,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from plimsoll.analysis.distributions import normal
+from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.log import Values
 
 _TIMES = 3  # correlation times in a block: neighbouring means of an AR(1) process are then correlated by 0.09

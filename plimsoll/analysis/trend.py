@@ -7,7 +7,7 @@ atmospheric temperature time series", Journal of Geophysical Research 105, 2000)
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
 
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from plimsoll.analysis.distributions import student_quantile
 from plimsoll.analysis.filters import median
 from plimsoll.analysis.significance import effective_samples
+from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.log import Values
 
 _DAY_S = 86_400.0

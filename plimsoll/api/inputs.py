@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
@@ -12,6 +12,7 @@ from plimsoll.ingest.read import NothingRead, find_logs, read_files, skipped_fol
 from plimsoll.ingest.reading import LogSet, ReadOptions
 from plimsoll.ingest.shared.zones import by_windows
 from plimsoll.model.errors import Unusable, printable
+from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.names import Names, shipped
 from plimsoll.model.parameters import Parameter
 from plimsoll.model.remark import Kind, Remark

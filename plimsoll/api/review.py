@@ -1,7 +1,7 @@
 """`plimsoll.review` and `plimsoll review`: compare the logs of a run with the thresholds of its rules."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
@@ -11,6 +11,7 @@ from plimsoll.api.inputs import Inputs, named_inputs, read
 from plimsoll.hosts import settings
 from plimsoll.ingest.reading import LogSet
 from plimsoll.insights.insights import Insights
+from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.parameters import as_options
 from plimsoll.model.remark import Remark
 from plimsoll.model.styled import plain

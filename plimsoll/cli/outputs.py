@@ -3,12 +3,12 @@
 import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from plimsoll.cli.console import print_error, print_line, print_lines
 from plimsoll.model.atomic import atomic_write
 from plimsoll.model.errors import Unusable
+from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.log import Log
 from plimsoll.model.parameters import as_options
 from plimsoll.model.styled import Line

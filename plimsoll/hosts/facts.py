@@ -4,12 +4,13 @@ A fact in plimsoll.toml that the log contradicts is an error.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property, partial
 from typing import TypeAlias
 
 import numpy as np
 
+from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.log import Log, Values
 from plimsoll.model.names import measurement
 from plimsoll.model.perfmon import telegraf_name

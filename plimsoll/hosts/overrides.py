@@ -1,7 +1,7 @@
 """Thresholds that plimsoll.toml changes or switches off, each with a reason, in general, for hosts or for groups."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from fnmatch import fnmatchcase
 from math import isfinite
 from typing import Annotated, Self
@@ -9,6 +9,7 @@ from typing import Annotated, Self
 from pydantic import BeforeValidator, Field, model_validator
 
 from plimsoll.model.errors import suggest
+from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.parameters import Parameter
 from plimsoll.model.series import host_key
 from plimsoll.model.times import SECOND, duration_text

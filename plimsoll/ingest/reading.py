@@ -1,10 +1,11 @@
 """The options for reading logs, and the logs that were read."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple
 
 from plimsoll.model.errors import Unusable
+from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.log import Log, Values
 from plimsoll.model.names import Names, shipped
 from plimsoll.model.remark import Remark

@@ -1,13 +1,14 @@
 """Insights: what a review shows beyond its limits. FOLDERS lists the insights in the order of the outputs."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cache, cached_property
 from importlib import import_module
 from itertools import groupby
 from typing import Any, Generic, Literal, TypeVar
 
 from plimsoll.model.document import Block, Section, Statement
+from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.times import Zone
 from plimsoll.review.findings import Doubt
 from plimsoll.review.review import Review

@@ -10,9 +10,9 @@ The renderers are in `plimsoll.report.render`: `terminal.render_lines`, `markdow
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
+from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.samples import Samples
 from plimsoll.model.value_text import exactly
 

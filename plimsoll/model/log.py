@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.remark import Remark
 from plimsoll.model.series import Series, hosts_of
 from plimsoll.model.times import SECOND, Zone

@@ -1,10 +1,11 @@
 """Remarks: what a reader or a review skipped, repaired or guessed, and where."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 
 from plimsoll.model.errors import printable
+from plimsoll.model.lazy_dataclass import dataclass
 
 MAX_SHOWN = 20  # similar remarks
 RESTARTED = "the system restarted"  # the begin of remarks on restarts

@@ -1,11 +1,12 @@
 """Runs: tests or periods of operation that are judged as a whole, and how stores describe them."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.log import Log, Times
 from plimsoll.model.remark import Remark
 from plimsoll.model.series import Series, hosts_of

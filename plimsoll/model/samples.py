@@ -2,13 +2,13 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
+from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.log import Log, Stretch, Times, Values, other_intervals, sampling_interval
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND

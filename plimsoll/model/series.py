@@ -2,9 +2,10 @@
 
 import dataclasses
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import cached_property
 from typing import NewType
+
+from plimsoll.model.lazy_dataclass import dataclass
 
 HostKey = NewType("HostKey", str)
 # The host of a log that does not name its computer.

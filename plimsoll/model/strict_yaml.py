@@ -1,7 +1,6 @@
 """Reads YAML strictly, in little time and memory; mistakes have file, line, column and the nearest valid name."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import yaml
@@ -10,6 +9,7 @@ from yaml.composer import Composer
 from yaml.constructor import SafeConstructor
 
 from plimsoll.model.errors import Unusable, first_of, suggest
+from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.remark import short
 from plimsoll.model.strict_toml import fields_at
 

@@ -1,10 +1,10 @@
 """Parses the times of command-line arguments: `10:22`, `2008-01-15 10:22`, `-15m`, `10:22/12:00`."""
 
 import re
-from dataclasses import dataclass
 from datetime import datetime, time, timedelta
 
 from plimsoll.model.errors import Unusable
+from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.parameters import Parameter
 from plimsoll.model.run import Phase
 from plimsoll.model.times import SECOND, Zone, instant, parse_duration

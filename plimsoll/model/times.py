@@ -1,11 +1,11 @@
 """Instants (int64 ns since 1970-01-01 UTC), durations and zones. Output for people uses the zone of the log."""
 
 import re
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, reset_tzpath
 
 from plimsoll.model.errors import Unusable
+from plimsoll.model.lazy_dataclass import dataclass
 
 # Rules come from the package tzdata, equal on every machine: a system's own may be years old.
 reset_tzpath(())

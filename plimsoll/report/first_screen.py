@@ -1,9 +1,9 @@
 """The first screen of every report: the cause, the evidence, and what to look at next."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from plimsoll.insights.insights import Insights, LimitedValue, insights
+from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.series import host_key
 from plimsoll.model.value_text import quantity
 from plimsoll.report.client_results import client_results

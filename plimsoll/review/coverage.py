@@ -2,12 +2,12 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from plimsoll.hosts.objective import PACK as OBJECTIVE
 from plimsoll.model.counter_names.unrecognised import Unrecognised
 from plimsoll.model.group_pairs import group_pairs
+from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.parameters import Parameter
 from plimsoll.model.remark import Kind, Remark, counted, listed
 from plimsoll.model.series import host_key

@@ -1,7 +1,7 @@
 """How to judge a run (`Question`), and the result: a `Finding` for each rule and subject (host or instance)."""
 
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from functools import cached_property
 from math import isnan, log
@@ -9,6 +9,7 @@ from math import isnan, log
 from plimsoll.hosts.facts import Drives
 from plimsoll.hosts.overrides import Override, Overrides
 from plimsoll.model.group_pairs import group_pairs
+from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.run import Phase, Planned
 from plimsoll.model.samples import Samples
 from plimsoll.model.series import host_key

@@ -6,12 +6,13 @@ host of virtual machines the object Processor proves nothing, as it covers only 
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 
 import numpy as np
 
 from plimsoll.hosts.objective import PACK as OBJECTIVE
+from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.log import Times, merge_times
 from plimsoll.model.remark import listed
 from plimsoll.model.series import HostKey

@@ -1,11 +1,12 @@
 """A review: the logs of one run, judged by the packs that apply to its hosts."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 
 from plimsoll.hosts.facts import Facts
 from plimsoll.model.counter_names.unrecognised import Unrecognised, unrecognised
+from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.log import Log, Times
 from plimsoll.model.remark import Remark
 from plimsoll.model.run import Phase, Run

@@ -7,10 +7,10 @@ five minutes, not as most of a day that was otherwise sampled every minute.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.log import Log, Times, Values, within
 from plimsoll.model.run import Phase
 from plimsoll.model.samples import Recorded, Samples

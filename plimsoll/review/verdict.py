@@ -1,11 +1,11 @@
 """The verdict on a run, the headline that explains it, and what was crossed, grouped by signal."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 
 from plimsoll.model.errors import printable
+from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.remark import capitalized, counted, listed
 from plimsoll.model.run import Planned
 from plimsoll.model.series import host_key

@@ -1,13 +1,14 @@
 """The matrix of a rule's evaluations for several subjects, and the crossings: spans in which the condition was true."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.log import Times, Values
 from plimsoll.rules.schema.field_types import Healthy
 from plimsoll.rules.states import EVALUATION_INTERVAL, State, States, Truth, Truths

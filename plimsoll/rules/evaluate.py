@@ -4,13 +4,14 @@ docs/evaluation.md is the specification.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.log import Times, Values, within
 from plimsoll.model.run import Phase, Planned
 from plimsoll.model.samples import Samples

@@ -1,12 +1,13 @@
 """The results of judging a rule: reduced value, condition and state at each evaluation."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.log import Times, Values
 from plimsoll.rules.crossings import CrossingColumns, EvaluationMatrix
 from plimsoll.rules.schema.field_types import Healthy, holds

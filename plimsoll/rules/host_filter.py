@@ -1,10 +1,10 @@
 """Decides, from the facts of a host, whether a rule applies to the host (`where`)."""
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.rules.schema.field_types import Fact
 from plimsoll.rules.schema.pack import Pack, Rule
 from plimsoll.rules.subjects import Instances, Subject, is_total

@@ -3,7 +3,6 @@
 import hashlib
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
 
@@ -12,6 +11,7 @@ import pydantic
 from plimsoll.model import user_files
 from plimsoll.model.errors import Unusable, suggest
 from plimsoll.model.kept import cache_folder, kept, state_of
+from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.parameters import Parameter
 from plimsoll.model.shipped_tables import shipped_files
 from plimsoll.model.strict_yaml import Mistakes, Place, StrictDocument, read, validate

@@ -2,11 +2,12 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import TypeAlias
 
 from plimsoll.model.group_pairs import group_pairs
+from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.names import measurement
 from plimsoll.model.perfmon import TOTAL, telegraf_name
 from plimsoll.model.series import HostKey, Series

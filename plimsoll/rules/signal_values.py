@@ -1,13 +1,14 @@
 """The values of a condition for several subjects at once: one row for each source, one column for each evaluation."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.log import Stretch, Times, Values, within
 from plimsoll.model.samples import Samples
 from plimsoll.model.series import Series

@@ -3,7 +3,6 @@
 Live alerting calls `step` at each evaluation; a review calls `run` for all evaluations at once.
 """
 
-from dataclasses import dataclass
 from enum import IntEnum
 from typing import TypeAlias
 
@@ -11,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plimsoll.model.errors import Unusable
+from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.log import Times
 from plimsoll.model.parameters import Parameter
 from plimsoll.model.times import SECOND, duration_text, utc

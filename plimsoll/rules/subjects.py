@@ -7,9 +7,10 @@ processors per node.
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from fnmatch import fnmatchcase
 
+from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.perfmon import EACH_INSTANCE, TOTAL, CounterPath, generic_object
 from plimsoll.model.series import HostKey, Series, host_key
 from plimsoll.rules.schema.signal import Signal, Source

@@ -5,12 +5,12 @@ interval would count as 0, and one slow request at night as a slow hour.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.log import Times, Values
 from plimsoll.model.samples import Samples
 from plimsoll.model.times import SECOND

@@ -6,7 +6,6 @@ plateau even if the next plateau has the same level.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 
 from plimsoll.analysis.filters import median, median_filter
 from plimsoll.analysis.levels.segments import Described, Piece, described
+from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.log import Values
 from plimsoll.model.samples import Samples
 

@@ -5,7 +5,6 @@ and the shape goes from 1 to 0; at 0 the steady state begins. A ramp-down is a r
 autocorrelated, so the fit is by generalised least squares for AR(1) noise (Prais and Winsten, 1954).
 """
 
-from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 
 from plimsoll.analysis.filters import median
 from plimsoll.analysis.significance import effective_in_window
+from plimsoll.model.lazy_dataclass import dataclass
 
 Floats: TypeAlias = NDArray[np.float64]
 Flags: TypeAlias = NDArray[np.bool_]

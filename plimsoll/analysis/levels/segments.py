@@ -5,13 +5,13 @@ By dynamic programming over all partitions (optimal partitioning: Jackson et al.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from plimsoll.analysis.filters import median, median_filter
 from plimsoll.analysis.significance import effective_samples
+from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.log import Values
 
 _FLOOR = 0.005  # of the range, for the deviation of noise: stairs of lower steps are a ramp

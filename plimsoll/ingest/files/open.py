@@ -10,7 +10,7 @@ import tarfile
 import zipfile
 from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import IO, NamedTuple
@@ -18,6 +18,7 @@ from typing import IO, NamedTuple
 from plimsoll.ingest.files.recognise import is_called_a_log, of_office
 from plimsoll.ingest.files.streams import BROKEN, UNPACKERS, Data
 from plimsoll.model.errors import Unusable, printable
+from plimsoll.model.lazy_dataclass import dataclass
 
 _BLOCK = 1 << 20
 _DEEPEST = 4  # how many times over a log may be packed

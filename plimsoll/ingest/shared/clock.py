@@ -5,7 +5,6 @@ and an hour is missing when it begins.
 """
 
 from collections.abc import Iterable, Sequence, Set
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from itertools import pairwise
 
@@ -16,6 +15,7 @@ from plimsoll.ingest.shared.same_time import LONGEST_HOLE, last_long
 from plimsoll.ingest.shared.zones import is_steady, rule_of
 from plimsoll.model.errors import Unusable
 from plimsoll.model.group_pairs import group_pairs
+from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.log import Times, sampling_interval
 from plimsoll.model.remark import Kind, Remarks, counted
 from plimsoll.model.times import SECOND, Zone, duration_text, instant, utc

@@ -7,13 +7,13 @@ which the file does not name.
 import csv
 import re
 from collections import Counter
-from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import islice
 from pathlib import Path
 
 from plimsoll.ingest.files.streams import Data
 from plimsoll.model.errors import NoLog, Unusable
+from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.parameters import Parameter
 from plimsoll.model.shipped_tables import shipped_table
 

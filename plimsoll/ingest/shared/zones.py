@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Mapping, Set
-from dataclasses import dataclass
 from datetime import datetime, timedelta, tzinfo
 from functools import cache
 from zoneinfo import ZoneInfo
 
+from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.parameters import Parameter
 from plimsoll.model.remark import Kind, Remarks
 from plimsoll.model.shipped_tables import shipped_table

@@ -6,12 +6,12 @@ average 462/s and reach 1,230/s. (The study prints 32/s for all samples, but 190
 here.)
 """
 
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
 from plimsoll.insights.leading_signals import leading, plain, smallest_change, upper_limits
+from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.log import Values
 from plimsoll.model.samples import Samples
 from plimsoll.review.review import Review

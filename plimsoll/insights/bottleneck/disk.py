@@ -1,6 +1,5 @@
 """How near the disks of a host were to their capacity."""
 
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -8,6 +7,7 @@ import numpy as np
 from plimsoll.insights.bottleneck.load_response import LoadResponse
 from plimsoll.insights.bottleneck.measured import Measured
 from plimsoll.insights.bottleneck.resource_use import Figure, ResourceUse, UseState, figure_of
+from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.review.judged_resources import is_linux
 from plimsoll.rules.subjects import Subject, is_total
 

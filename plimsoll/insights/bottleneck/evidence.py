@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -16,6 +15,7 @@ from plimsoll.insights.bottleneck.network import network
 from plimsoll.insights.bottleneck.processor import processors
 from plimsoll.insights.bottleneck.resource_use import Resource, ResourceUse, UseState
 from plimsoll.insights.leading_signals import response_times
+from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.series import host_key
 from plimsoll.review.findings import CROSSED, Finding
 from plimsoll.review.review import Review

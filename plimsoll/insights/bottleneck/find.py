@@ -8,7 +8,7 @@ inside the software. So without a limiting resource, the software is never certa
 was too small is certain only if response times did not grow with the load.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
 from plimsoll.insights.bottleneck.evidence import Evidence, evidence
@@ -22,6 +22,7 @@ from plimsoll.insights.bottleneck.resource_use import (
     ResourceUse,
     UseState,
 )
+from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.review.review import Review
 
 Kind = Literal["cpu", "disk", "memory", "network", "queue", "load", "unknown"]

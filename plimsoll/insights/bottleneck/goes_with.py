@@ -1,6 +1,5 @@
 """The counters that are correlated (by ranks) with a response time; a correlation does not say which causes which."""
 
-from dataclasses import dataclass
 from itertools import islice
 
 import numpy as np
@@ -10,6 +9,7 @@ from plimsoll.insights.bottleneck.load_response import LoadResponse
 from plimsoll.insights.bottleneck.measured import Measured
 from plimsoll.insights.bottleneck.resource_use import Figure, figure_of
 from plimsoll.insights.leading_signals import response_times
+from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.log import Values
 from plimsoll.rules.subjects import Subject
 

@@ -1,7 +1,6 @@
 """Waits inside the software: queues and times that grew with the load."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -9,6 +8,7 @@ from plimsoll.insights.bottleneck.load_response import LoadResponse
 from plimsoll.insights.bottleneck.measured import Measured, median_in
 from plimsoll.insights.bottleneck.resource_use import Figure, figure_of
 from plimsoll.insights.leading_signals import smallest_change
+from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.rules.subjects import Subject
 
 # Our choices.

@@ -1,7 +1,7 @@
 """The part of a run with the highest load, and whether the work still followed the load there."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -9,6 +9,7 @@ from plimsoll.analysis.filters import median
 from plimsoll.analysis.response import Response, highest, response, rises_to_its_end, top, varies
 from plimsoll.analysis.significance import ranks
 from plimsoll.insights.bottleneck.measured import Mask, Measured
+from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.log import Values
 from plimsoll.review.phases.found_phases import Load
 

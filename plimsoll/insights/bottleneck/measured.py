@@ -1,7 +1,6 @@
 """The signals of a run, averaged over equal parts of its time, and the values from which resources are near full."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
@@ -9,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plimsoll.analysis.filters import EqualParts, median
+from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.log import Values
 from plimsoll.model.series import HostKey, host_key
 from plimsoll.review.findings import Finding

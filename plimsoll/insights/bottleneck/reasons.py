@@ -1,7 +1,7 @@
 """The conclusion on the bottleneck and the reasons, as sentences with the figures that they rest on."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from plimsoll.analysis.scalability import latency_knee
 from plimsoll.insights.bottleneck import phrases
@@ -10,6 +10,7 @@ from plimsoll.insights.bottleneck.find import Bottleneck
 from plimsoll.insights.bottleneck.goes_with import goes_with
 from plimsoll.insights.bottleneck.resource_use import Figure, ResourceUse, figure_of
 from plimsoll.insights.leading_signals import response_times
+from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.times import duration_text
 from plimsoll.model.value_text import quantity
 from plimsoll.review.findings import Finding

@@ -1,11 +1,11 @@
 """The use of one resource of one host, and how near it was to its capacity."""
 
-from dataclasses import dataclass
 from enum import IntEnum
 from typing import Literal
 
 from plimsoll.insights.bottleneck.load_response import LoadResponse
 from plimsoll.insights.bottleneck.measured import Measured, median_in
+from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.log import Values
 from plimsoll.rules.subjects import Subject
 

@@ -5,7 +5,6 @@ and take the costs from the step with the highest throughput.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from math import prod
@@ -16,6 +15,7 @@ from plimsoll.analysis.scalability import Knee, LatencyKnee, Law, Refused, laten
 from plimsoll.analysis.significance import effective_samples
 from plimsoll.hosts.settings import is_load_step
 from plimsoll.insights.leading_signals import response_times
+from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.log import Values
 from plimsoll.model.samples import Samples
 from plimsoll.model.series import host_key

@@ -1,13 +1,13 @@
 """Regular spikes of a run: the signals that spike at intervals, and the signals and limits that are affected."""
 
 from collections.abc import Iterator, Mapping, Set
-from dataclasses import dataclass
 
 import numpy as np
 
 from plimsoll.analysis.filters import median
 from plimsoll.analysis.regular_spikes import RegularSpikes, raised, regular_spikes
 from plimsoll.insights.leading_signals import leading, plain, smallest_change, upper_limits
+from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.log import Times, Values, within
 from plimsoll.model.samples import Samples
 from plimsoll.model.series import HostKey, host_key

@@ -6,7 +6,6 @@ the load may explain are not reported.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
@@ -15,6 +14,7 @@ from plimsoll.analysis.filters import median
 from plimsoll.analysis.trend import Trend, trend, trend_beside, trends_of
 from plimsoll.insights.leading_signals import smallest_change
 from plimsoll.model.group_pairs import group_pairs
+from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.log import Values
 from plimsoll.model.run import Phase
 from plimsoll.model.samples import Samples

@@ -7,12 +7,12 @@ unknown name may be in a language without a file, or similar to an English name.
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
 
+from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.perfmon import SQL_DEFAULT, generic_object
 from plimsoll.model.shipped_tables import shipped_table
 

@@ -2,7 +2,6 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import cache
 
 from plimsoll.model.counter_names.name_clues import (
@@ -19,6 +18,7 @@ from plimsoll.model.counter_names.name_clues import (
     similar_needed,
 )
 from plimsoll.model.group_pairs import group_pairs
+from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.names import path_of
 from plimsoll.model.perfmon import SQL_DEFAULT, TOTAL, CounterPath, generic_object, telegraf_name
 from plimsoll.model.series import Series, host_key

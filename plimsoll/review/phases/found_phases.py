@@ -7,7 +7,7 @@ everybody logs on.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
 from typing import get_args
@@ -17,6 +17,7 @@ import numpy as np
 from plimsoll.analysis.levels.plateaus import Plateau, plateaus
 from plimsoll.analysis.levels.ramp_fit import NEAR
 from plimsoll.analysis.phases import Boundary, NotSteady, SteadyState, steady_state
+from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.log import Values
 from plimsoll.model.remark import counted
 from plimsoll.model.run import Phase

@@ -6,12 +6,13 @@ interrupted; which is unknown if the offered load was not recorded, or ended as 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
 from plimsoll.analysis.filters import EqualParts, find_runs, median_filter, moving_mean
+from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.log import Values
 from plimsoll.model.times import SECOND, duration_text
 from plimsoll.model.value_text import percent, quantity

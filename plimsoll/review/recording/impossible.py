@@ -1,12 +1,12 @@
 """Counters and signals with impossible values: a few values give a remark, many a doubt."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from plimsoll.model.counter_names.name_clues import mentions_needed_counter
 from plimsoll.model.counter_names.unrecognised import is_judged
+from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.log import Log, Values, count_samples
 from plimsoll.model.remark import Kind, Remark, counted, short
 from plimsoll.model.samples import Samples

@@ -1,13 +1,13 @@
 """Doubts from the results of a load driver: failed requests, a load that paused or ended early, a wrong clock."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from plimsoll.analysis.lag import Lag, lag
 from plimsoll.hosts.objective import PACK as OBJECTIVE
+from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.log import Times, Values
 from plimsoll.model.remark import Kind, Remark, listed
 from plimsoll.model.run import Phase

@@ -1,12 +1,13 @@
 """Doubts about counters that stand still, so that their recorder was broken, and about work that stops."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
+from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.log import Times, merge_times
 from plimsoll.model.remark import counted
 from plimsoll.model.run import Planned

@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from plimsoll.ingest.shared.text import Text, read_as, split
 from plimsoll.ingest.shared.zones import stated
 from plimsoll.model.errors import Unusable
+from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.parameters import Parameter
 from plimsoll.model.remark import Kind, Remarks, short
 from plimsoll.model.times import Zone

@@ -2,13 +2,13 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from plimsoll.ingest.files.streams import Data
 from plimsoll.ingest.formats.perfmon.header import TableLayout
 from plimsoll.ingest.shared.clock import EARLIEST, LATEST
+from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.log import Times, Values
 
 _SMALL = 1 << 20

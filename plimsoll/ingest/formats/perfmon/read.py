@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -17,6 +17,7 @@ from plimsoll.ingest.shared.text import Text
 from plimsoll.model.counter_names.unrecognised import is_judged
 from plimsoll.model.errors import Unusable
 from plimsoll.model.group_pairs import group_pairs
+from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.log import Log, PartlyRead, Times, Values, count_samples, sampling_interval
 from plimsoll.model.names import Names
 from plimsoll.model.perfmon import CounterPath

@@ -6,7 +6,7 @@ would have written it, and the rewritten text is read.
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from itertools import islice, pairwise
 from pathlib import Path
@@ -17,6 +17,7 @@ from plimsoll.ingest.formats.perfmon.read import read_pdh, with_blanks_for_no_da
 from plimsoll.ingest.reading import ReadOptions
 from plimsoll.ingest.shared.text import Text, read_as, split
 from plimsoll.model.errors import Unusable
+from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.log import Log
 from plimsoll.model.remark import Kind, Remarks, counted, short
 
