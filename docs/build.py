@@ -19,6 +19,7 @@ from pydantic_core import PydanticUndefined
 from plimsoll.ingest.formats import registry
 from plimsoll.model.times import SECOND, Zone, duration_text
 from plimsoll.notify.alerts_document import AlertsDocument
+from plimsoll.pages.http_api.api_application import create_api, describe
 from plimsoll.report.comparison.json_document import ComparisonDocument
 from plimsoll.report.json import ReviewDocument
 from plimsoll.report.rule_page import explain, signal_text, threshold_text
@@ -77,6 +78,14 @@ _SETTINGS = """\
 
 Of `plimsoll.toml` (a run and its hosts) and of `up.toml` (`plimsoll up`). An unknown setting or an invalid value is an
 error with its place. Durations are written `30s`, `5m`, `1h30m`. **Needed** settings have no default."""
+_OPERATIONS = """\
+# Operations of the HTTP API
+
+What `plimsoll up` answers other programs. [http-api.md](http-api.md) has examples, tokens, times and errors;
+`/api/docs` of a running one describes each answer, and `/api/openapi.json` is for programs that make clients.
+
+| operation | what it does | parameters |
+|---|---|---|"""
 _TRIAL = """\
 ## One machine, four recorders
 
@@ -236,6 +245,22 @@ def settings_page() -> str:
     return "\n\n".join(parts) + "\n\n" + _GENERATED.format("docs/settings.yaml")
 
 
+def operations_page() -> str:
+    """Return the page of all operations of the HTTP API."""
+    nothing: Any = None  # no operation is called
+    paths: dict[str, dict[str, Any]] = describe(create_api(nothing, nothing, nothing))["paths"]
+    rows = [
+        f"| `{method.upper()} {path}` | {operation['summary']} | {_parameters(operation)} |"
+        for path, operations in paths.items()
+        for method, operation in operations.items()
+    ]
+    return "\n".join([_OPERATIONS, *rows]) + "\n\n" + _GENERATED.format("plimsoll/pages/http_api")
+
+
+def _parameters(operation: dict[str, Any]) -> str:
+    return ", ".join(f"`{item['name']}`" for item in operation.get("parameters", ()) if item["in"] == "query")
+
+
 def _check_names(where: str, described: Iterable[str], names: Iterable[str]) -> None:
     if different := {*described} ^ {*names}:
         raise ValueError(f"docs/{where}: describes others than the code has: {', '.join(sorted(different))}")
@@ -294,6 +319,7 @@ def pages() -> Mapping[str, Callable[[], str]]:
         "compatibility.md": compatibility_page,
         "security-evidence.md": evidence_page,
         "log-formats.md": formats_page,
+        "http-operations.md": operations_page,
         "settings-reference.md": settings_page,
         **{f"../rules/{name}": partial(schema_text, name, load_signals()) for name in MODELS},
         "rules/README.md": catalogue_page,
