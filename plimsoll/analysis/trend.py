@@ -61,7 +61,7 @@ class Line:
 
     def climbs(self, confidence: float) -> bool:
         """Return whether the whole confidence interval of the slope is above 0."""
-        return self.slope > _LEAST_REACH[confidence] * self.error and self.slope - self.reach(confidence) > 0
+        return self.slope > _LEAST_REACH.get(confidence, 0.0) * self.error and self.slope - self.reach(confidence) > 0
 
 
 @dataclass(frozen=True)
@@ -95,12 +95,15 @@ class Trend:
         return low * high <= 0
 
 
-def trend(seconds: Values, values: Values) -> Trend | None:
-    """Return the trend of finite values at ascending times (s); None if there are too few values to tell."""
-    return trends_of(seconds, [values])[0]
+def trend(seconds: Values, values: Values, sure: float = SURE) -> Trend | None:
+    """Return the trend of finite values at ascending times (s); None if there are too few values to tell.
+
+    `sure` is the confidence that the slope is not zero, from which on a trend is called one.
+    """
+    return trends_of(seconds, [values], sure)[0]
 
 
-def trends_of(seconds: Values, rows: Sequence[Values]) -> list[Trend | None]:
+def trends_of(seconds: Values, rows: Sequence[Values], sure: float = SURE) -> list[Trend | None]:
     """Return the trend of each row of values, for rows that were all sampled at the same times (s)."""
     parts = _parts(seconds, _PARTS) if len(seconds) >= _FEWEST_SAMPLES else np.empty(0, dtype=np.intp)
     if len(parts) < _FEWEST_PARTS + 1:
@@ -110,7 +113,7 @@ def trends_of(seconds: Values, rows: Sequence[Values]) -> list[Trend | None]:
     results: list[Trend | None] = []
     for line, row, values in zip(_lines(times, np.stack(means)), means, rows, strict=True):
         start, end = (line.offset + line.slope * at for at in ends)
-        results.append(Trend(line, start, end, _direction(times, row, values, parts, line)))
+        results.append(Trend(line, start, end, _direction(times, row, values, parts, line, sure)))
     return results
 
 
@@ -145,18 +148,18 @@ def _errors_of(middle: Values, residuals: Values, fitted: int) -> tuple[Values, 
     return np.sqrt(squares / freedom / (middle * middle).sum()), np.where(exact, count - fitted, freedom)
 
 
-def _direction(times: Values, means: Values, values: Values, parts: NDArray[np.intp], line: Line) -> int:
+def _direction(times: Values, means: Values, values: Values, parts: NDArray[np.intp], line: Line, sure: float) -> int:
     """Return 1 if values climb throughout, -1 if they fall throughout, else 0; `line` is the line through the means."""
     sign = 1 if line.slope > 0 else -1
-    rising, sure = sign * means, replace(line, slope=abs(line.slope))
-    if not sure.climbs(SURE):
+    rising, climb = sign * means, replace(line, slope=abs(line.slope))
+    if not climb.climbs(sure):
         return 0
     # A falling series is negated, so that it climbs.
     floors = np.array([np.quantile(sign * values[a:b], FLOOR) for a, b in pairwise(parts)])
     (floor,) = _lines(times, floors[np.newaxis])
-    if not floor.climbs(SURE) or floor.slope < FLOOR_FOLLOWS * sure.slope:
+    if not floor.climbs(sure) or floor.slope < FLOOR_FOLLOWS * climb.slope:
         return 0
-    return 0 if is_doubtful(times, rising, sure.slope) else sign
+    return 0 if is_doubtful(times, rising, climb.slope) else sign
 
 
 def is_doubtful(times: Values, rising: Values, slope: float) -> bool:

@@ -20,6 +20,8 @@ from plimsoll.alerting.maintenance import MaintenancePlan
 from plimsoll.alerting.process_lines import ProcessLines
 from plimsoll.alerting.rule_targets import Site
 from plimsoll.alerting.self_monitoring import Problem
+from plimsoll.alerting.series_index import Stopped
+from plimsoll.alerting.space_forecast import EVERY, SpaceForecast
 from plimsoll.collect.checks import looking
 from plimsoll.collect.collector import Collector
 from plimsoll.collect.processes import ProcessWatch
@@ -146,6 +148,7 @@ class Up:
         )
         self.address = str(setup.url) if setup.url else setup.listen.url(tls=setup.certificate is not None)
         self._election = store.election
+        self._forecast = SpaceForecast(store.live, site.catalogue.signals), 0
         self._file_name = str(setup.folder / up_settings.FILE_NAME)
         sends = senders(self._settings, self._file_name)
         self._trials = TargetTester(self._settings, self._file_name)
@@ -176,6 +179,7 @@ class Up:
             limits=self._limits,
             closing=self._closing,
         )
+        self._servers: Sequence[Serving] = ()  # which already answer while they start
         self._servers = self._listening()
         self._collecting = Thread(target=self._collect, name="sources", daemon=True)
         watchdog = Watchdog(lambda: self.loop.last, self._say)
@@ -348,7 +352,7 @@ class Up:
                 self._notifier,
                 time.time_ns(),
                 self._started,
-                self._servers[0].connections,
+                next((server.connections for server in self._servers), (0, 1)),
                 self._checks.failing,
                 self._setup.silent(),
                 self._store.upkeep.damaged if self._store.upkeep else {},
@@ -401,15 +405,29 @@ class Up:
                 except Exception:  # the others are to go on
                     _log.exception("collecting failed")
 
+    def _make_forecasts(self) -> None:
+        """Forecast every ten minutes when volumes will be full, and write the forecasts to the store."""
+        (forecast, last), now = self._forecast, time.time_ns()
+        if now - last >= EVERY or now < last:
+
+            def check() -> None:
+                if self._stop.is_set():
+                    raise Stopped
+
+            with suppress(Stopped, Busy):
+                self._writing.put(forecast(now, check)).result(_WRITTEN_WITHIN_S)
+                self._forecast = forecast, now
+
     def _tidy(self) -> None:
         upkeep = self._store.upkeep
         while not self._stop.wait(_TIDY_S):
             try:
+                self._make_forecasts()
                 # By the clock only where it is plausible, as what is deleted is gone.
                 while upkeep and (now := self.loop.clock.deletes_until) and upkeep.tidy(now):
                     if self._stop.is_set():
                         return
-            except (Unreachable, Unusable) as error:
+            except (Unreachable, Unusable, NotWritten, TimeoutError) as error:
                 _log.error("the store cannot be tidied: %s", error)
             except Exception:  # the thread must go on
                 _log.exception("tidying failed")

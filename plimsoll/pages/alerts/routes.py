@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from plimsoll.alerting import actions, alert_queries, silences
+from plimsoll.alerting import actions, alert_queries, silences, space_forecast
 from plimsoll.alerting.alert import Alert
 from plimsoll.alerting.alert_queries import alert as find_alert
 from plimsoll.alerting.alert_queries import events
@@ -41,6 +41,7 @@ from plimsoll.up.watched import Watched
 
 _BEFORE = 1800 * SECOND
 _AFTER = 600 * SECOND
+_HISTORY, _PROJECTION = 14 * 86_400 * SECOND, 3 * 86_400 * SECOND  # of a volume that will be full
 _MOST_OTHERS = 10
 _HAPPENED = {
     "fired": "fired",
@@ -275,6 +276,10 @@ def content(watched: Watched, scenes: Scenes, alert: Alert, query: QueryParams, 
     start = str((alert.begin - _BEFORE) // MILLISECOND)
     end = "now" if alert.ended_at is None else str(min(alert.ended_at + _AFTER, now) // MILLISECOND)
     names = rule.look_at if rule and alert.signal else ()
+    shown = alert.signal
+    if shown == space_forecast.SIGNAL:
+        shown, start, names = space_forecast.SPACE, str((alert.begin - _HISTORY) // MILLISECOND), (alert.signal,)
+        end = str((now + _PROJECTION) // MILLISECOND) if alert.firing else end
     fires = alert.firing and alert.kind == "rule"
     mates = [mate for mate in watched.health().alerts if mate.incident == alert.incident and mate.id != alert.id]
     sure = [certainty(Incident([alert, *mates])), unjudged(alert.host, watched.judged(), signals)] if fires else []
@@ -287,7 +292,7 @@ def content(watched: Watched, scenes: Scenes, alert: Alert, query: QueryParams, 
         "facts": [*_facts(alert, find_crossed_since(scenes, alert), zone, now)],
         "zone_label": zone.label(alert.fired_at),
         "known_rule": rule is not None,
-        "own": _look(alert.signal, alert.host, alert.instance, signals.get(alert.signal)),
+        "own": _look(shown, alert.host, alert.instance, signals.get(shown)),
         "looks": [_look(name, alert.host, None, signals.get(name)) for name in names]
         or [SignalLook(title) for title in alert.details.look_at],
         "band": [*_band(alert, zone, now)],

@@ -1,20 +1,24 @@
 """Finds the lines of charts by their specs, the worst first, and reads their samples in one call to the store."""
 
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from plimsoll.alerting import actions
+import numpy as np
+
+from plimsoll.alerting import actions, space_forecast
 from plimsoll.alerting.actions import Note
 from plimsoll.alerting.alert import Alert
 from plimsoll.alerting.alert_queries import history
 from plimsoll.alerting.alerts_file import AlertsFile
-from plimsoll.charts.chart import MOST_LINES
+from plimsoll.charts.chart import MOST_LINES, ChartSeries
 from plimsoll.dashboards.limits import drawn as drawn_limits
 from plimsoll.model.errors import printable
+from plimsoll.model.samples import Samples
 from plimsoll.model.times import SECOND, Zone, duration_text
 from plimsoll.pages.charts.chart_spec import Spec, raw_signal
 from plimsoll.pages.charts.hosts_in_range import Scenes, SignalSource
-from plimsoll.pages.charts.signal_values import draw_signals
+from plimsoll.pages.charts.signal_values import compute_signals, draw_signals
 from plimsoll.rules.host_filter import is_note
 from plimsoll.rules.schema.pack import Rule
 from plimsoll.rules.schema.signal import Signal
@@ -77,6 +81,7 @@ class ChartContent:
     alerts: Sequence[Alert] = field(default_factory=list[Alert])
     notes: Sequence[Note] = ()
     problem: str = ""
+    beside: Sequence[ChartSeries] = ()  # lines that are no samples
 
 
 class ChartReader:
@@ -95,7 +100,25 @@ class ChartReader:
         noted = actions.find_notes(self._file, self._span.start, self._span.end)
         for content in contents:
             self._add_events(content, alerts, noted)
+            if len(content.lines) == 1 and not content.undrawn:
+                content.beside = [*self._projection(content.lines[0])]
         return contents
+
+    def _projection(self, line: ChartLine) -> Iterator[ChartSeries]:
+        """Yield the line from a volume's last free space to the time at which it will be full, by the last forecast."""
+        if line.spec.signal != space_forecast.SPACE or self._span.end <= time.time_ns():
+            return
+        scene, subject = self._scenes.live(self._span.start, self._span.end), line.source.subject
+        sources = scene.find(Spec(space_forecast.SIGNAL, (subject.host,), subject.instance))
+        shown = line.samples.samples.present
+        end = int(shown.times[-1])
+        for source in sources[:1]:
+            (forecast,) = compute_signals(scene.store, [source.origin], end - 2 * space_forecast.HOUR, end)
+            hours = float(forecast.values[-1]) if len(forecast.times) else space_forecast.FAR
+            if hours < space_forecast.FAR:
+                times = np.array([end, end + int(hours * space_forecast.HOUR)])
+                ends = Samples(times, np.array([shown.values[-1], 0.0]))
+                yield ChartSeries("if it goes on", "line-1 dash-1", ends, marked=True)
 
     def _plan(self, specs: Sequence[Spec]) -> ChartContent:
         """Return the content of a chart, before its samples are read."""

@@ -92,7 +92,7 @@ def _add_chart(charts: Charts, content: ChartContent, span: ChartRange) -> dict[
         key=lambda alert: (alert.firing, gravity(alert.severity) if alert.firing else 0, alert.fired_at),
     )
     _, panel = home_of(content.name) or (None, None)
-    charts.add(lines, unit, label, limits=limits, spans=spans, severity=gravest)
+    charts.add([*lines, *content.beside], unit, label, limits=limits, spans=spans, severity=gravest)
     return {
         "title": content.title,
         "label": label,
