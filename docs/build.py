@@ -61,13 +61,14 @@ Within a version, fields may be added, but are never changed or removed.
 _COMPATIBILITY = """\
 # What differs between programs and versions
 
-Recorders, load drivers, exporters and engines that look alike and are not. Versions are those that were tried. What
-they do by themselves is shown by the scripts in `findings/`."""
+Where recorders, load drivers, exporters and engines do otherwise than their like, or than they did before: what
+differs, in which tried versions, what Plimsoll does, and the test that holds it. Scripts in `findings/` show the
+programs alone."""
 _EVIDENCE = """\
 # Security: limits, and promises with their tests
 
-[security.md](security.md) is what to do. This page is what it rests on: the limits on what is received, and a test for
-each promise."""
+[security.md](security.md) says what to do. Here are the limits on what `plimsoll up` receives, with its answer beyond
+them, and each promise with the tests that hold it."""
 _FORMATS = """\
 # Formats that are read
 
@@ -105,10 +106,9 @@ version, fields and outcomes may be added, but are never changed or removed.
 _SIGNALS = """\
 # Signals
 
-The quantities that rules, charts and reports use, what they mean, and their sources. For each instance, the first
-source with samples is used. Paths are those of Performance Monitor, without a computer; `(*)` is every instance except
-totals.
-Measurements are Telegraf's, or those of sysstat, as noted.
+The quantities that rules, charts and reports use: what each means, and where its values come from. Of several sources,
+the first that has samples is used, for each instance. A path (`\\Memory\\Available Bytes`) is Performance Monitor's,
+with `(*)` for every instance except totals; a measurement is Telegraf's or sysstat's.
 
 <!-- Generated from rules/signals by docs/build.py. -->
 """

@@ -14,17 +14,22 @@ KINDS = ("right", "wrong cause", "false healthy", "false alarm", "needless not k
 _HEAD = """\
 # Verdicts and the truth
 
-Recordings of which it is known what is right to say, and what is said of them: by Plimsoll, by *any slice over the
-limit* (as PAL judges: the critical limits of its threshold files, on the mean of each of 30 slices), and by the
-warnings and criticals of the node-exporter mixin. The cases are data in [tests/verdicts](../tests/verdicts/README.md),
-which `python -m tests.verdicts` judges. Expectations were written first; where a verdict showed that a case was wrong (a
-simulated disk that answers in 4 ms is not slow), the case was changed. So the table keeps verdicts as they are, and does not
-say how often verdicts on other recordings are right.
+Recordings whose right verdict is known, judged in three ways: by Plimsoll; by *slices*, as PAL judges (the critical limits of
+its threshold files, on the mean of each of 30 slices of a Windows log); and by *mixin*, the warnings and criticals of the
+node-exporter mixin on a Linux log. An empty cell: that way is not made for such a recording, or no case had that result.
 
-*Right* is the expected verdict, with the expected cause named. *False healthy*: healthy, where it is not, or nobody can
-know. *False alarm*: not healthy, where it is not known to be. *Missed*: not known, where it is not healthy.
-*Needless*: not known, where it is healthy. The other two ways never say that something is not known. Where they are not
-made for a recording, they have no number.
+| | |
+|---|---|
+| right | the expected verdict, with the expected cause named |
+| wrong cause | the expected verdict, another cause |
+| false healthy | healthy, where it is not, or nobody can know |
+| false alarm | not healthy, where it is not known to be |
+| needless not known | not known, where it is healthy |
+| missed | not known, where it is not healthy |
+
+The expected verdicts were written before judging, and cases that were wrong themselves were corrected afterwards. So the table
+shows that verdicts stay as they are; it does not say how often verdicts on other recordings are right. The cases are data in
+[tests/verdicts](../tests/verdicts/README.md); `python -m tests.verdicts` judges them.
 
 <!-- Generated from tests/verdicts by python -m tests.verdicts --write. -->
 """
