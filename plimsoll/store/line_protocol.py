@@ -6,8 +6,8 @@ from functools import lru_cache
 from types import MappingProxyType
 
 import numpy as np
-import polars as pl
 
+from plimsoll.model.lazy_polars import pl
 from plimsoll.model.log import Log, Values
 from plimsoll.model.points import Points
 from plimsoll.model.series import Series
@@ -43,7 +43,7 @@ def encode(log: Log, tags: Mapping[str, str] = MappingProxyType({})) -> Iterator
                 yield text.encode()
 
 
-def _samples(values: Values, start: int) -> pl.Series:
+def _samples(values: Values, start: int) -> "pl.Series":
     """Return up to `ROWS_AT_ONCE` values from row `start` on, as a Polars column; null for missing values."""
     return pl.Series(values[start : start + ROWS_AT_ONCE], nan_to_null=True)
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import polars as pl
 
 from plimsoll.model.atomic import atomic_write
+from plimsoll.model.lazy_polars import pl
 from plimsoll.model.log import Times, Values
 from plimsoll.model.times import SECOND
 
@@ -56,7 +56,7 @@ def write_pdh(path: Path, clock: WallClock | None, times: Times, columns: Sequen
         )
 
 
-def _cells(columns: Sequence[Values], *, is_zoned: bool) -> list[pl.Series]:
+def _cells(columns: Sequence[Values], *, is_zoned: bool) -> "list[pl.Series]":
     out: list[pl.Series] = []
     for at, values in enumerate(columns):
         numbers = np.where(np.isfinite(values), values, np.nan)

@@ -8,13 +8,13 @@ from io import BytesIO
 from typing import Annotated, Any, Literal
 
 import numpy as np
-import polars as pl
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 from pydantic import BaseModel, Field
 
 from plimsoll.model.errors import Unusable
 from plimsoll.model.json_part import JsonPart, attribute
+from plimsoll.model.lazy_polars import pl
 from plimsoll.model.log import Times, Values
 from plimsoll.model.samples import Samples
 from plimsoll.model.series import Series
@@ -231,7 +231,7 @@ def _text(series: Series) -> str:
     return " ".join([series.host, series.measurement, *(value for _, value in series.tags), series.field]).casefold()
 
 
-def _frame(lines: Sequence[ApiLine], width: int | None) -> pl.DataFrame:
+def _frame(lines: Sequence[ApiLine], width: int | None) -> "pl.DataFrame":
     """Return a table with a row for each line and time. It has the columns of buckets if `width` is not None."""
     columns = _BUCKETS if width else _RAW
     texts = dict.fromkeys(_NAMES, pl.String)

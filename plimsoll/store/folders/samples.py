@@ -12,9 +12,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-import polars as pl
-
 from plimsoll.model.errors import Unusable
+from plimsoll.model.lazy_polars import pl
 from plimsoll.model.log import Log, Values
 from plimsoll.model.samples import Samples, joined
 from plimsoll.model.series import Series, host_key
