@@ -12,7 +12,7 @@ from plimsoll.model.times import duration_text
 from plimsoll.rules.evaluate import RuleEvaluator
 from plimsoll.rules.evaluations import RuleEvaluation
 from plimsoll.rules.host_filter import applies, hosts_text
-from plimsoll.rules.schema.field_types import Fact
+from plimsoll.rules.schema.field_types import Fact, parse
 from plimsoll.rules.schema.pack import Case, Rule
 from plimsoll.rules.schema.signal import Signal, Source
 from plimsoll.rules.signal_finder import Finder
@@ -83,7 +83,7 @@ def _judged(rule: Rule, case: Case, signals: Mapping[str, Signal]) -> RuleEvalua
 
 def _recorded(case: Case, signals: Mapping[str, Signal]) -> Iterator[tuple[Series, Samples]]:
     """Yield a case's series, named like their signals, with samples from time 0 on. Raise _BadCase if any is wrong."""
-    for name, values in case.series.items():
+    for name, text in case.series.items():
         signal = signals.get(name)
         if signal is None:
             raise _BadCase(f'its series name "{name}", which is not a signal{suggest(name, list(signals))}')
@@ -95,8 +95,8 @@ def _recorded(case: Case, signals: Mapping[str, Signal]) -> Iterator[tuple[Serie
         if signal.fact:
             raise _BadCase(f'its series name "{name}", which is a fact: write facts: {{{signal.fact}: 1}}')
         tags = ((_INSTANCE, case.instance),) if signal.instances == "each" else ()
-        times = np.arange(len(values), dtype=np.int64) * case.interval
-        filled = np.array([np.nan if value is None else value for value in values])
+        filled = np.array([np.nan if value is None else value for value in parse(text)])
+        times = np.arange(len(filled), dtype=np.int64) * case.interval
         yield Series(_HOST, name, tags, _FIELD), Samples(times, filled)
 
 
