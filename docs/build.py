@@ -16,6 +16,7 @@ from pydantic import BaseModel, SecretStr
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
+from plimsoll.cli.cli import COMMANDS, load_command
 from plimsoll.ingest.formats import registry
 from plimsoll.model.times import SECOND, Zone, duration_text
 from plimsoll.notify.alerts_document import AlertsDocument
@@ -79,6 +80,12 @@ _SETTINGS = """\
 
 Of `plimsoll.toml` (a run and its hosts) and of `up.toml` (`plimsoll up`). An unknown setting or an invalid value is an
 error with its place. Durations are written `30s`, `5m`, `1h30m`. **Needed** settings have no default."""
+_COMMANDS = """\
+# All commands
+
+What each command's `--help` prints. `plimsoll --install-completion` completes commands in your shell. The
+[README](../README.md#use-it-in-a-script) lists the exit statuses.
+"""
 _OPERATIONS = """\
 # Operations of the HTTP API
 
@@ -245,6 +252,35 @@ def settings_page() -> str:
     return "\n\n".join(parts) + "\n\n" + _GENERATED.format("docs/settings.yaml")
 
 
+def commands_page() -> str:
+    """Return the page of all commands with their options."""
+    sections = [text for name in COMMANDS for text in _command_sections(f"plimsoll {name}", load_command(name))]
+    return "\n".join([_COMMANDS, *sections, _GENERATED.format("plimsoll/cli")])
+
+
+def _command_sections(name: str, command: Any) -> Iterator[str]:
+    """Yield the sections of a command, or of each command of a group."""
+    for other in (item for item in getattr(command, "commands", {}).values() if not item.hidden):
+        yield from _command_sections(f"{name} {other.name}", other)
+    if not hasattr(command, "commands"):
+        examples = (command.epilog or "").partition("Examples:\n")[2].replace("\n  ", "\n").strip()
+        shown = [item for item in command.params if getattr(item, "help", None) and not item.hidden]
+        rows = [f"| {_parameter_name(parameter)} | {_cell(parameter.help)} |" for parameter in shown]
+        parts = [f"## {name}", command.help, f"```\n{examples}\n```" if examples else ""]
+        yield "\n\n".join([*filter(None, parts), "\n".join(["| option | |", "|---|---|", *rows, ""]) if rows else ""])
+
+
+def _parameter_name(parameter: Any) -> str:
+    metavar = (parameter.metavar or "").strip("<>").upper().replace("|", r"\|")
+    if parameter.param_type_name == "argument":
+        return f"`{metavar or parameter.name.upper()}`"
+    return f"`{', '.join((*parameter.opts, *parameter.secondary_opts))}{' ' + metavar if metavar else ''}`"
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", r"\|").replace("*", r"\*").replace("<", r"\<")
+
+
 def operations_page() -> str:
     """Return the page of all operations of the HTTP API."""
     nothing: Any = None  # no operation is called
@@ -319,6 +355,7 @@ def pages() -> Mapping[str, Callable[[], str]]:
         "compatibility.md": compatibility_page,
         "security-evidence.md": evidence_page,
         "log-formats.md": formats_page,
+        "commands.md": commands_page,
         "http-operations.md": operations_page,
         "settings-reference.md": settings_page,
         **{f"../rules/{name}": partial(schema_text, name, load_signals()) for name in MODELS},

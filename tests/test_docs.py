@@ -15,7 +15,7 @@ PAGES = BUILD["PAGES"]
 WRITTEN = [
     "README.md",
     "CONTRIBUTING.md",
-    *(f"docs/{path.name}" for path in sorted(DOCS.glob("*.md")) if path.name != "signals.md"),
+    *(f"docs/{path.name}" for path in sorted(DOCS.glob("*.md")) if path.name not in ("commands.md", "signals.md")),
     *(f"docs/guides/{path.name}" for path in sorted((DOCS / "guides").glob("*.md"))),
 ]
 SOURCES = ("tests", "docs", "plimsoll", "rules", "dashboards", "telegraf", "install", "bench", "ingest", "examples")
