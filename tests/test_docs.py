@@ -23,6 +23,8 @@ ROOMS = (*(path.name for path in (ROOT / "plimsoll").iterdir() if path.is_dir())
 # A path from the root of the checkout, also one that lacks `plimsoll/` in front of a room.
 PATH = re.compile(rf"(?<![\w./\\*{{}}-])(?:{'|'.join(sorted({*SOURCES, *ROOMS}))})/[\w./*-]*")
 LINK = re.compile(r"\]\((?!https?:|#)([^)#]+)[^)]*\)")
+CODE = re.compile(r"^ *```.*?^ *```", re.M | re.S)
+PROSE = re.compile(r"[^\s|]+")
 # What the reader is told to add: docs/new-format.md.
 NEW = re.compile("json_lines|json-lines")
 
@@ -30,6 +32,14 @@ NEW = re.compile("json_lines|json-lines")
 def test_generated_pages_are_up_to_date():
     old = [name for name, written in PAGES.items() if (DOCS / name).read_text(encoding="utf-8") != written()]
     assert old == [], "run: python docs/build.py"
+
+
+def test_hand_written_pages_have_at_most_25000_words():
+    """Pages are for looking up; what code or data can tell is generated."""
+    names = {"README.md", *(name for name in WRITTEN if name.startswith("docs/"))} - {"docs/truth.md"}
+    texts = [(ROOT / name).read_text("utf-8").partition("<!-- The rest is generated")[0] for name in names]
+    words = [word for text in texts if "<!-- Generated from" not in text for word in PROSE.findall(CODE.sub("", text))]
+    assert len(words) <= 25_000
 
 
 def test_no_page_is_left_of_what_is_no_longer_written():
