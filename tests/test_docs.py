@@ -3,9 +3,14 @@
 import re
 import runpy
 from pathlib import Path
+from textwrap import dedent
 
 import yaml
 
+from plimsoll.cli.cli import COMMANDS, load_command
+from plimsoll.hosts import settings as run_settings
+from plimsoll.rules.load import load as load_rules
+from plimsoll.up import settings as up_settings
 from tests.each import run_each
 
 ROOT = Path(__file__).parents[1]
@@ -63,6 +68,57 @@ def test_headings_that_a_page_links_to_exist(name):
             re.sub(r"[^\w -]", "", line.lower()).replace(" ", "-") for line in re.findall(r"^#+ (.*)", linked, re.M)
         }
         assert heading in headings, f"{target}#{heading}"
+
+
+@run_each(WRITTEN, str)
+def test_commands_of_a_page_have_the_options_that_it_shows(name):
+    """Those of the README and the guides are also run: tests/test_readme.py."""
+    for line in calls((ROOT / name).read_text("utf-8")):
+        words = line.partition(" -- ")[0].partition(" #")[0].split()[1:]
+        group = load_command(words[0]) if words[0] in COMMANDS else None
+        commands = getattr(group, "commands", {})
+        command = commands.get(words[1]) if commands and len(words) > 1 else group
+        shown = {word.partition("=")[0] for word in words if re.match("--[a-z]", word)}
+        if command is None or hasattr(command, "commands"):
+            assert not shown - {"--help"}, line
+        else:
+            assert shown <= {option for parameter in command.params for option in parameter.opts} | {"--help"}, line
+
+
+def calls(text):
+    """The calls of plimsoll in a page's blocks, and in its text."""
+    blocks = "".join(CODE.findall(text)).replace("\\\n", " ")
+    yield from (line.strip() for line in blocks.splitlines() if re.match(" *plimsoll [a-z]", line))
+    yield from (" ".join(call.split()) for call in re.findall(r"`(plimsoll\s[a-z][^`]*)`", CODE.sub("", text)))
+
+
+SETTINGS_OF_RUNS = ("docs/settings.md", "docs/guides/change-a-limit.md", "docs/guides/nightly-test.md")
+SETTINGS_OF_UP = tuple(
+    f"docs/{name}.md"
+    for name in ("alerts", "checks", "exporters", "security", "guides/notifications", "guides/watch-servers")
+)
+
+
+def tables(name):
+    """The TOML of a page."""
+    return [
+        dedent(block) for block in re.findall(r"^ *```toml\n(.*?)^ *```", (ROOT / name).read_text("utf-8"), re.M | re.S)
+    ]
+
+
+@run_each(SETTINGS_OF_RUNS, str)
+def test_settings_of_runs_are_taken(name):
+    catalogue = load_rules()
+    assert tables(name)
+    for block in tables(name):
+        run_settings.parse(block, Path(name)).overrides(Path(name), catalogue.rules, catalogue.signals)
+
+
+@run_each(SETTINGS_OF_UP, str)
+def test_settings_of_up_are_taken(name):
+    assert tables(name)
+    for block in tables(name):
+        up_settings.parse(block.encode(), Path(name))
 
 
 def test_ci_runs_modules_that_exist():
