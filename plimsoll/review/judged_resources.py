@@ -23,7 +23,7 @@ from plimsoll.review.recording.host_spans import Absence, lost
 from plimsoll.rules.schema.field_types import Resource
 from plimsoll.rules.subjects import Instances, is_physical, is_total, is_volume, letters
 
-_LINUX = "linux"
+_OTHER_SYSTEMS = ("esxi", "linux")
 _OF_GUESTS = (
     *("hyper_v.virtual_processor_busy", "hyper_v.root_busy", "hyper_v.memory_pressure", "hyper_v.critical_guests"),
     *("hyper_v.host_memory_pressure", "hyper_v.smart_paging", "hyper_v.disk_errors"),
@@ -322,12 +322,13 @@ def needed(resource: str, host: str, applied: Iterable[Applied]) -> str:
 
     `cpu of guests` stands for the processors of a host of virtual machines.
     """
-    return _counters()[_LINUX if is_linux(host, applied) else "windows"][resource]
+    packs = {pack.pack.pack for pack in applied if host in pack.hosts}
+    return _counters()[next((name for name in _OTHER_SYSTEMS if name in packs), "windows")][resource]
 
 
 def is_linux(host: str, applied: Iterable[Applied]) -> bool:
     """Return whether a pack for Linux was applied to the host."""
-    return any(applied.pack.pack == _LINUX and host in applied.hosts for applied in applied)
+    return any(pack.pack.pack == "linux" and host in pack.hosts for pack in applied)
 
 
 def hosts_with_guests(findings: Sequence[Finding]) -> set[HostKey]:

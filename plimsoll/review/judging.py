@@ -7,6 +7,7 @@ from functools import partial
 import numpy as np
 
 from plimsoll.hosts.facts import Drives, Facts, UnknownFact
+from plimsoll.model.counter_names.name_clues import is_esxtop
 from plimsoll.model.group_pairs import group_pairs
 from plimsoll.model.log import Log, Times, merge_times, other_intervals, sampling_interval
 from plimsoll.model.remark import counted
@@ -95,6 +96,10 @@ class _RunJudge:
         for series in whole.series:
             of_host = self._objects.setdefault(host_key(host_of(series, tags)), {})
             of_host.setdefault((series.measurement, series.tag("objectname")), series)
+        for host, items in self._objects.items():
+            # An ESXi host is judged by its own pack: its object Memory is not the one of Windows.
+            of_esxtop = {key: series for key, series in items.items() if is_esxtop(series.tag("objectname") or "")}
+            self._objects[host] = of_esxtop or items
         self._samples = whole.counter
         self._drawn_samples: dict[object, Samples | None] = {}  # by series and transform: rules share signals
         self._origins = whole.finder.find
@@ -111,11 +116,14 @@ class _RunJudge:
 
     def hosts_for(self, pack: Pack) -> tuple[tuple[str, ...], str]:
         """Return the hosts to which a pack applies, and the reason as text."""
-        # A host with results of a load driver alone is not a computer to judge.
+        # A host with results of a load driver alone is not a computer to judge, and an ESXi host has a pack of its own.
         computers = tuple(
             name
             for host, name in self._hosts.items()
-            if any(series.measurement not in LOAD_DRIVER for series in self._objects[host].values())
+            if any(
+                series.measurement not in LOAD_DRIVER and not is_esxtop(series.tag("objectname") or "")
+                for series in self._objects[host].values()
+            )
         )
         if pack.applies_to is None:
             return computers, "applies to every host"

@@ -56,12 +56,16 @@ class _JudgedInstances:
             self._instances.remove(instance)
 
     def has(self, instance: str | None) -> bool:
-        """Return whether the rule judged this instance, under any name; the host as a whole counts as any instance."""
+        """Return whether the rule judged this instance, under any name, or a part of it (`1:vm:2:vcpu` of `1:vm`).
+
+        The host as a whole counts as any instance.
+        """
         if self._whole:
             return True
         if instance is None or is_total(instance):
             return bool(self._named)
-        return instance in self._named or self._instances.same(instance) is not None
+        has_part = any(name.startswith(f"{instance}:") for name in self._named)
+        return has_part or instance in self._named or self._instances.same(instance) is not None
 
 
 _SIDES = {"<": "less than ", "<=": "at most ", ">": "more than ", ">=": "at least ", "=": ""}

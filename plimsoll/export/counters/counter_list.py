@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache
 
+from plimsoll.model.counter_names.name_clues import is_esxtop
 from plimsoll.model.errors import Unusable
 from plimsoll.model.group_pairs import group_pairs
 from plimsoll.model.parameters import Parameter
@@ -121,6 +122,8 @@ class _Choice:
         """Yield the paths to record for a signal; of equivalent counters that every Windows has, only the best."""
         paths: list[CounterPath] = []
         for path in (source.path for source in signal.sources if source.path and not source.fallback):
+            if is_esxtop(path.object):
+                continue  # no Windows has it
             same_object = (gone for gone in _table().gone if gone.object == path.object)
             if gone := next((gone for gone in same_object if gone.counter in (None, path.counter)), None):
                 self._gone[gone.name] = gone.why

@@ -116,8 +116,8 @@ class Rule(Condition):
     )
     stands_in_for: tuple[Identifier, ...] = Field(
         default=(),
-        description="Better rules for the same problem: if one of them was judged for the same instance or the whole"
-        " host, this rule does not apply.",
+        description="Better rules for the same problem: if one of them was judged for the same instance, a part "
+        "of it (`1:vm:2:vcpu` of `1:vm`) or the whole host, this rule does not apply.",
     )
     drive: Literal["database", "log"] | None = Field(
         default=None, description="Only for disks that plimsoll.toml marks with this drive."
