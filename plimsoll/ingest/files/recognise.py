@@ -132,11 +132,6 @@ _COUNTERS = (
 _COMPOUND = rb"\xd0\xcf\x11\xe0"  # the first bytes of files of old Office versions, and of other programs
 _KINDS = (
     _Kind(rb"\x00+\Z", "a file of zero bytes, as a disk or a copy that failed leaves it; copy the log again", False),
-    _Kind(
-        rb".{4}P\x05&[\x02\x03]",
-        "an archive of Performance Co-Pilot (PCP); write it as CSV with: pmrep -a ARCHIVE -o csv METRIC... > FILE.csv, "
-        'with the metrics in docs/formats.md, "Other recorders"',
-    ),
     # What Windows recorded before Vista; later logs are read.
     _Kind(rb".{0,48}PerfDiskLog|.{0,48}P\0e\0r\0f\0D\0i\0s\0k\0L\0o\0g|CP\0\x01", _BLG),
     _Kind(

@@ -56,6 +56,7 @@ def _later(module: str, member: str | None = None, begins: tuple[bytes, ...] = (
 BINARY: tuple[Format, ...] = (
     blg,
     _later("load_results.gatling_binary", begins=(b"\0\0\0\0",)),
+    _later("recorders.pcp_archive", begins=(b"\0\0",)),
     _later("sysstat_binary", begins=(b"\x96\xd5", b"\xd5\x96")),
 )
 # The first format that recognises a log reads it. Resaved logs come first: their header often looks like the
