@@ -67,3 +67,10 @@ def test_an_archive_that_cannot_be_read_is_a_recording(archive, monkeypatch, los
     unread = [remark.text for remark in error.value.remarks if remark.kind == Kind.UNREAD]
     assert unread
     assert all(("pmrep" if lost == "pmrep" else "copy them, too") in text for text in unread)
+
+
+def test_a_file_of_an_archive_under_another_name_is_refused_with_what_to_do(archive):
+    (archive / "20261128.0").rename(archive / "copy.bin")
+    with pytest.raises(NothingRead) as error:
+        read(archive)
+    assert any("unpack all its files" in remark.text for remark in error.value.remarks)

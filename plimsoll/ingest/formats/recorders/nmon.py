@@ -4,20 +4,22 @@ A line ZZZZ has the time of a snapshot. Files of nmon for AIX, which have other 
 """
 
 import re
+from functools import cache
 
-from plimsoll.ingest.formats.recorders.recording import HostRecording, wide_columns
+from plimsoll.ingest.formats.recorders.recording import HostRecording, RecordedColumn, wide_columns
+from plimsoll.ingest.formats.recorders.row_batch import RowBatch
 from plimsoll.ingest.formats.sadf.dates import parsed
 from plimsoll.ingest.reading import ReadOptions
 from plimsoll.ingest.shared.text import Text
 from plimsoll.model.errors import Unusable
 from plimsoll.model.log import Log
-from plimsoll.model.times import Zone, instant
+from plimsoll.model.times import SECOND, Zone, instant
 
 NAME = "nmon"
 _SNAPSHOT = re.compile(r"T\d{3,}")
 _PROCESSOR = re.compile(r"CPU(\d{3,})")
 _DISKS = re.compile(r"(DISK[A-Z]+?|JFSFILE)\d*")
-_TIMES = ("%H:%M:%S,%d-%b-%Y", "%H:%M:%S,%d-%m-%Y", "%H.%M.%S,%d-%b-%Y")
+_CLOCK = re.compile(r"([01]\d|2[0-3])[:.]([0-5]\d)[:.]([0-5]\d)")
 _MONTHS = ["JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC"]
 _ADVICE = "record it again with: nmon -f -s 15 -c 240"
 
@@ -31,21 +33,30 @@ def read(text: Text, options: ReadOptions) -> Log:
     """Return the snapshots as one log. Raise Unusable for a file of AIX, or if it has no snapshot."""
     recording = HostRecording(text, NAME)
     headers: dict[str, list[str]] = {}
+    sections: dict[str, RowBatch] = {}
     begun = ""
     for number, line in recording.lines():
         name, _, rest = line.partition(",")
-        cells = rest.split(",")
-        if name == "AAA":
-            _note(recording, cells, f"{text.path}:{number}")
+        snapshot, _, row = rest.partition(",")
+        if snapshot == begun and (name in sections or name in headers):
+            if name not in sections:
+                sections[name] = RowBatch(recording, _columns(recording, name, headers[name]))
+            if name == "PROC" and begun == "T0001":
+                row = ",".join(row.split(",")[:2])  # the others are rates over no interval
+            sections[name].add(row, number)
+        elif name == "AAA":
+            _note(recording, rest.split(","), f"{text.path}:{number}")
         elif name == "ZZZZ":
-            begun = cells[0]
-            recording.begin(_stamp(rest, f"{text.path}:{number}"), number)
-        elif not _SNAPSHOT.fullmatch(cells[0]):
-            headers[name] = cells[1:]
-        elif cells[0] == begun and (name in headers or name.startswith(("TOP", "UARG"))):
-            _put(recording, name, headers.get(name, []), cells, number)
-        elif line.strip():
+            begun = snapshot
+            recording.begin(_stamp(row, f"{text.path}:{number}"), number)
+        elif not _SNAPSHOT.fullmatch(snapshot):
+            headers[name] = [column.strip() for column in row.split(",")]
+            if name in sections:
+                sections.pop(name).parse()
+        elif line.strip() and not (snapshot == begun and name.startswith(("TOP", "UARG"))):
             recording.leave_out(number)
+    for section in sections.values():
+        section.parse()
     return recording.log(options, _ADVICE)
 
 
@@ -64,34 +75,37 @@ def _note(recording: HostRecording, cells: list[str], place: str) -> None:
 _AIX = "record the host with Telegraf for AIX, or export its counters as a table with a time in each row"
 
 
-def _stamp(rest: str, place: str) -> int:
-    """Return the time in the cells of a line ZZZZ, `T0001,22:21:21,27-NOV-2026`: local time in ns as if it were UTC.
+def _stamp(row: str, place: str) -> int:
+    """Return the time in the cells of a line ZZZZ, `22:21:21,27-NOV-2026`: local time in ns as if it were UTC.
 
     `place` names the line in the error Unusable, raised if there is no time.
     """
-    text = ",".join(rest.split(",")[1:3])
-    for at, month in enumerate(_MONTHS, 1):  # in every locale
-        text = text.replace(f"-{month}-", f"-{at:02}-")
-    for form in _TIMES:
-        if moment := parsed(text, form):
+    time, _, rest = row.partition(",")
+    date = rest.partition(",")[0]
+    clock, day = _CLOCK.fullmatch(time), _day(date)
+    if clock is None or day is None:
+        raise Unusable(f'{place}: "{time},{date}" is no time as nmon writes it (22:21:21,27-NOV-2026); put it right')
+    hour, minute, second = map(int, clock.groups())
+    return day + (hour * 3600 + minute * 60 + second) * SECOND
+
+
+@cache
+def _day(date: str) -> int | None:
+    """Return the first moment of a day (ns), `27-NOV-2026` in any locale; None if it is no date."""
+    for at, month in enumerate(_MONTHS, 1):
+        date = date.replace(f"-{month}-", f"-{at:02}-")
+    for form in ("%d-%b-%Y", "%d-%m-%Y"):
+        if moment := parsed(date, form):
             return instant(moment.replace(tzinfo=Zone.parse("UTC").rule))
-    raise Unusable(f'{place}: "{text}" is no time as nmon writes it (22:21:21,27-NOV-2026); put it right')
+    return None
 
 
-def _put(recording: HostRecording, name: str, header: list[str], cells: list[str], line: int) -> None:
-    columns, values = [column.strip() for column in header], cells[1:]
-    if len(values) > len(columns) and any(values[len(columns) :]):
-        recording.leave_out(line)
-    elif processor := _PROCESSOR.fullmatch(name):
-        recording.put("CPU", str(int(processor[1]) - 1), zip(columns, values, strict=False))
-    elif disks := _DISKS.fullmatch(name):  # with many disks DISKREAD1 and so on follow
-        for disk, value in zip(columns, values, strict=False):
-            recording.put(disks[1], disk, [("value", value)])
-    elif name in ("NET", "NETPACKET"):
-        for column, value in zip(wide_columns(NAME, columns), values, strict=False):
-            if column is not None:
-                recording.put(name, column[1], [(column[2], value)])
-    elif name == "PROC" and cells[0] == "T0001":  # its rates are of no interval
-        recording.put(name, "", list(zip(columns, values, strict=False))[:2])
-    else:
-        recording.put(name, "", zip(columns, values, strict=False))
+def _columns(recording: HostRecording, name: str, header: list[str]) -> list[RecordedColumn | None]:
+    """Return the column for each cell of a section's rows."""
+    if processor := _PROCESSOR.fullmatch(name):
+        return [recording.column("CPU", str(int(processor[1]) - 1), column) for column in header]
+    if disks := _DISKS.fullmatch(name):  # with many disks DISKREAD1 and so on follow
+        return [recording.column(disks[1], disk, "value") for disk in header]
+    if name in ("NET", "NETPACKET"):
+        return [column and recording.column(name, *column[1:]) for column in wide_columns(NAME, header)]
+    return [recording.column(name, "", column) for column in header]

@@ -69,10 +69,20 @@ def recorder(name: str) -> Recorder:
 
 @dataclass
 class RecordedColumn:
-    """The values of a column, and for each value the index of its sample (`rows`)."""
+    """The values of a column, and for each value the index of its sample (`rows`).
+
+    `parts` are rows and values that were parsed together.
+    """
 
     rows: list[int] = field(default_factory=list[int])
     values: list[float] = field(default_factory=list[float])
+    parts: list[tuple[NDArray[np.int64], Values]] = field(default_factory=list[tuple[NDArray[np.int64], Values]])
+
+    def extend(self, rows: NDArray[np.int64], values: Values) -> None:
+        """Add those values that are finite."""
+        finite = np.isfinite(values)
+        if finite.any():
+            self.parts.append((rows[finite], values[finite]))
 
 
 class HostRecording:
@@ -98,11 +108,11 @@ class HostRecording:
         self._processors = 0
 
     def lines(self) -> Iterator[tuple[int, str]]:
-        """Yield the number and text of each line; leave out a last line without a line end, which may be cut short."""
-        *lines, unended = self.text.data[:].decode("utf-8", errors="replace").split("\n")
+        """Return the number and text of each line; leave out a last line without a line end, which may be cut short."""
+        *lines, unended = self.text.data[:].decode("utf-8", errors="replace").replace("\r\n", "\n").split("\n")
         if unended:
             self.leave_out(len(lines) + 1)
-        yield from enumerate((line.rstrip("\r") for line in lines), 1)
+        return enumerate(lines, 1)
 
     def begin(self, stamp: int, line: int, seconds: float = np.nan) -> None:
         """Begin a sample at a time (ns). Raise Unusable if the time is implausible.
@@ -114,6 +124,10 @@ class HostRecording:
         self._stamps.append(stamp)
         self._lines.append(line)
         self._seconds.append(seconds)
+
+    def samples_at(self, lines: Sequence[int]) -> NDArray[np.int64]:
+        """Return the indices of the samples that were begun last before or at these lines."""
+        return np.searchsorted(self._lines, lines, side="right") - 1
 
     def put(self, table: str, instance: str, values: Iterable[tuple[str, str | float]]) -> None:
         """Add values to the current sample, as (column, cell); ignore columns that the recorder's tables lack."""
@@ -148,10 +162,8 @@ class HostRecording:
         """Add the values of several columns; `rows` are the indices of their samples, NaN values are missing."""
         for column, values in columns.items():
             if column in self._tables[table].columns:
-                finite = np.isfinite(values)
-                self._columns[(table, instance, column)] = RecordedColumn(
-                    rows[finite].tolist(), values[finite].tolist()
-                )
+                self._columns[(table, instance, column)] = stored = RecordedColumn()
+                stored.extend(rows, values)
 
     def set_processors(self, count: int) -> None:
         """Set the number of processors of the host; of several numbers the largest counts."""
@@ -163,7 +175,7 @@ class HostRecording:
 
     def log(self, options: ReadOptions, advice: str, *, in_utc: bool = False) -> Log:
         """Return the log, with times in UTC if `in_utc`. Raise Unusable, with `advice`, if no value was read."""
-        self._columns = {key: column for key, column in self._columns.items() if column.rows}
+        self._columns = {key: column for key, column in self._columns.items() if column.rows or column.parts}
         if not self._columns:
             raise Unusable(f"{self.text.path}: holds no sample of {self.tool} that is read; {advice}")
         self._remark_left_out()
@@ -221,6 +233,8 @@ class HostRecording:
         values = np.full(len(self._stamps), np.nan)
         # Of several values for one sample the first counts.
         values[column.rows[::-1]] = column.values[::-1]
+        for rows, read in reversed(column.parts):
+            values[rows[::-1]] = read[::-1]
         return values
 
     def _check_shares(self, filled: dict[tuple[str, str, str], Values]) -> None:

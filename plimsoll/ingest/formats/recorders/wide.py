@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 from plimsoll.ingest.formats.recorders.recording import HostRecording, RecordedColumn, wide_columns
+from plimsoll.ingest.formats.recorders.row_batch import RowBatch
 from plimsoll.ingest.formats.sadf.dates import parsed
 from plimsoll.ingest.reading import ReadOptions
 from plimsoll.ingest.shared.text import Text
@@ -47,6 +48,7 @@ class WideFormat:
         unended = text.data[-1:] != b"\n"
         for number, line in enumerate(lines, 1):
             reader.take(line, number, is_last=unended and number == len(lines))
+        reader.batch.parse()
         if reader.zone is not None and options.zone is None:
             options = replace(options, zone=reader.zone)
         return reader.recording.log(options, self.advice, in_utc=reader.in_utc)
@@ -60,6 +62,7 @@ class _WideRows:
         self.zone: Zone | None = None
         self.in_utc = False
         self._form = form
+        self.batch = RowBatch(recording, [])
         self._columns: list[RecordedColumn | None] = []
         self._groups: list[str] = []
         self._is_first = False
@@ -68,24 +71,31 @@ class _WideRows:
 
     def take(self, line: str, number: int, *, is_last: bool) -> None:
         """Read one line: a header, a row, or a line before the rows. `is_last` marks a last line without line end."""
-        if re.match(self._form.header, line):
+        if self._columns and line[:1] not in ("#", '"', "", "T"):
+            self._add(line, number, is_last=is_last)
+        elif re.match(self._form.header, line):
             names = self._cells(line.lstrip("#"))
             self._begin(names, number)
             self._groups = list(_filled(names))  # dool's first of two lines may be alike
-        elif self._columns and line[:1] not in ("#", '"', ""):
-            self._add(self._cells(line), number, is_last=is_last)
         else:
             self._note(line)
 
     def _cells(self, line: str) -> list[str]:
-        if self._form.NAME == "collectl" and "," not in line:
-            return line.split()
-        return next(csv.reader([line], delimiter=";" if ";" in line and "," not in line else ","), [])
+        separator = self._separator(line)
+        return line.split() if separator == " " else next(csv.reader([line], delimiter=separator), [])
+
+    def _separator(self, line: str) -> str:
+        if "," in line:
+            return ","
+        return " " if self._form.NAME == "collectl" else ";" if ";" in line else ","
 
     def _begin(self, names: list[str], number: int) -> None:
         if self._form.NAME == "dool":
             names = [_with_group(name, group) for name, group in zip(names, self._groups, strict=False)]
         self._columns = [name and self.recording.column(*name) for name in wide_columns(self._form.NAME, names)]
+        self.batch.parse()
+        cells_of_time = 2 if self._form.NAME == "collectl" else 1
+        self.batch = RowBatch(self.recording, self._columns[cells_of_time:])
         self._is_first = self._form.since_boot
         if self._before is not None:
             self.recording.headers.append(number)
@@ -102,18 +112,22 @@ class _WideRows:
             self._year = int(match[1])
         self._groups = list(_filled(self._cells(line))) if line.startswith('"') else []
 
-    def _add(self, cells: list[str], number: int, *, is_last: bool) -> None:
-        if self._form.NAME == "collectl" and len(cells) > 1:
-            cells = [" ".join(cells[:2]), *cells[2:]]
-            columns = self._columns[1:]
-        else:
-            columns = self._columns
-        moment = self._moment(cells[0]) if cells else None
-        if moment is None or len(cells) > len(columns) or (len(cells) < len(columns) and not is_last):
+    def _add(self, line: str, number: int, *, is_last: bool) -> None:
+        """Read a row: its time, which may be in two cells, and the other cells later in one batch."""
+        separator = self._separator(line)
+        if separator == " " or '"' in line:
+            line = separator.join(self._cells(line))
+        width = line.count(separator) + 1
+        time, _, rest = line.partition(separator)
+        if self._form.NAME == "collectl":
+            clock, _, rest = rest.partition(separator)
+            time = f"{time} {clock}"
+        moment = self._moment(time)
+        if moment is None or width > len(self._columns) or (width < len(self._columns) and not is_last):
             self.recording.leave_out(number)
             return
         if is_last:
-            cells = cells[:-1]
+            rest = rest.rpartition(separator)[0]
             text = "the row has no line end and may be cut short: its last cell is left out"
             self.recording.remarks.add(Kind.SKIPPED, text, line=number)
         self._before = moment
@@ -123,9 +137,8 @@ class _WideRows:
             self.recording.remarks.add_once(Kind.NOTED, text, line=number)
             return
         self.recording.begin(instant(moment), number)
-        for column, cell in zip(columns, cells, strict=False):
-            if column is not None and cell:
-                self.recording.add(column, cell)
+        self.batch.separator = separator
+        self.batch.add(rest, number)
 
     def _moment(self, cell: str) -> datetime | None:
         """Return the time in a row's first cell; None if the cell has no time.
