@@ -97,10 +97,10 @@ What `plimsoll up` answers other programs. [http-api.md](http-api.md) has exampl
 _TRIAL = """\
 ## One machine, four recorders
 
-What `python -m bench.recorders --write` measured: the mean of each signal over two minutes of one loaded machine, by
-Plimsoll's collector, Telegraf 1.37.2, node_exporter 1.5.0 and sadc 12.6.1 side by side. **\\*** marks what is further
-apart than 3 % and than sampling explains: sysstat's cache leaves out what of the slab can be reclaimed, and the kernel
-writes averages of pressure to a hundredth, where Plimsoll computes them of node_exporter's totals.
+The mean of each signal over two minutes of one loaded machine, by Plimsoll's collector, Telegraf 1.37.2, node_exporter
+1.5.0 and sadc 12.6.1 side by side (`python -m bench.recorders --write`). **\\*** marks differences of more than 3 %
+that sampling does not explain: sysstat's cache excludes the reclaimable slab, and the kernel rounds averages of
+pressure to a hundredth, which Plimsoll computes from node_exporter's totals.
 """
 _COMPARISON = """\
 # plimsoll.comparison/1
