@@ -44,15 +44,15 @@ def changed_here(folder: Path, rule: str) -> set[str]:
     return {host_key(host) for host, facts in _read(folder).hosts.items() if rule in facts.rules}
 
 
-def text(folder: Path) -> str:
-    """Return the content of limits.toml; empty if there is no file."""
-    path = folder / FILE_NAME
+def text(folder: Path, name: str = FILE_NAME) -> str:
+    """Return the content of limits.toml, or of another such file; empty if there is no file."""
+    path = folder / name
     return text_of(path) if os.path.lexists(path) else ""
 
 
-def save(folder: Path, content: str) -> None:
-    """Write limits.toml; if the content is empty, remove the file."""
-    path = folder / FILE_NAME
+def save(folder: Path, content: str, name: str = FILE_NAME) -> None:
+    """Write limits.toml, or another such file, for its owner alone; if the content is empty, remove the file."""
+    path = folder / name
     if not content:
         path.unlink(missing_ok=True)
         return

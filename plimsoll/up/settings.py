@@ -27,6 +27,7 @@ from plimsoll.model.parameters import Parameter
 from plimsoll.model.private_folder import check_private
 from plimsoll.model.strict_toml import decoded, parsed
 from plimsoll.model.times import SECOND, Zone
+from plimsoll.notify import target_overlay
 from plimsoll.notify.settings import DAYS, FILE_NAME, Clock, Day, Duration, Name, NotifySettings, Strict, ZoneName
 from plimsoll.receive.exporters.scrape import ScrapeTarget
 from plimsoll.receive.line_protocol.series_names import Bounds
@@ -289,13 +290,19 @@ class UpSettings(NotifySettings):
 
 
 def load(folder: Path) -> UpSettings:
-    """Read the settings of a data folder; without up.toml, return the defaults.
+    """Read the settings of a data folder, with the targets that were added on a page; by default the defaults.
 
     Raise Unusable, naming file and setting, if up.toml is invalid. Raise Unusable as well if somebody else than the
     owner of the file can write it, or can read it although it has secrets; but the group may read a file that root
     owns.
     """
-    path = folder / FILE_NAME
+    if os.path.lexists(folder / target_overlay.FILE_NAME):
+        _check_owner(folder / target_overlay.FILE_NAME)
+    settings = _load_file(folder / FILE_NAME)
+    return settings.model_copy(update={"notify": {**target_overlay.added(folder), **settings.notify}})
+
+
+def _load_file(path: Path) -> UpSettings:
     if not os.path.lexists(path):
         return UpSettings()
     _check_owner(path)

@@ -11,6 +11,7 @@ from contextlib import closing
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 from urllib.error import HTTPError
+from urllib.parse import urlencode
 from urllib.request import Request, urlopen
 
 import pytest
@@ -151,6 +152,39 @@ def test_settings_are_read_anew_and_wrong_ones_change_nothing(up, webhook, plims
     assert [message["title"] for _, message in received] == ["Plimsoll: a test"]
     with pytest.raises(HTTPError, match="401"):
         urlopen(Request(f"{pages}/api/own/reload", b"", method="POST"))
+
+
+def test_a_target_that_a_form_adds_is_sent_a_test_and_its_address_is_not_shown(up, webhook, tmp_path):
+    address, received = webhook
+    folder = folder_with(tmp_path, '[notify.mine]\nurl = "json://127.0.0.1:9/"\n')
+    _, pages = up("--no-collect")
+    url = f"{address.replace('json', 'http')}t0p-secret"
+
+    def send(path, **fields):
+        try:
+            with urlopen(Request(f"{pages}{path}", urlencode(fields).encode(), method="POST")) as answer:
+                return answer.status, answer.read().decode()
+        except HTTPError as error:
+            return error.code, error.read().decode()
+
+    status, page = send("/targets", kind="webhook", name="hook", url=url)
+    assert (status, [message["title"] for _, message in received]) == (200, ["Plimsoll: a test"])
+    assert "sent</span>" in page
+    assert "t0p-secret" not in page
+    assert (folder / "targets.toml").stat().st_mode & 0o77 == 0
+    for fields, why in {
+        ("webhook", "hook", url): "there is a target hook",
+        ("webhook", "mine", url): "there is a target mine",
+        ("slack", "chat", url): "hooks.slack.com/services/",
+        ("webhook", "other", ""): "give the address of the webhook",
+        ("fax", "other", url): "choose what is notified",
+    }.items():
+        status, page = send("/targets", **dict(zip(("kind", "name", "url"), fields, strict=True)))
+        assert (status, why in page, "t0p-secret" in page) == (422, True, False)
+    assert "edit up.toml" in send("/targets/remove", target="mine")[1]
+    assert 'aria-label="Remove hook"' not in send("/targets/remove", target="hook")[1]
+    assert not (folder / "targets.toml").exists()
+    assert (folder / "up.toml").read_text().startswith("[notify.mine]")
 
 
 def test_settings_of_hosts_that_are_the_same_are_not_planned_anew(duckdb, tmp_path, monkeypatch):

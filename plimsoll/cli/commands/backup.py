@@ -14,6 +14,7 @@ from plimsoll.cli.console import print_line
 from plimsoll.hosts import overlay
 from plimsoll.model import user_files
 from plimsoll.model.errors import Unusable
+from plimsoll.notify import target_overlay
 from plimsoll.notify.settings import FILE_NAME
 from plimsoll.serve import users
 from plimsoll.store.duck import day_files, move_runs
@@ -22,6 +23,7 @@ _FILES_BESIDE = {
     FILE_NAME: "the settings, with their passwords",
     users.FILE: "the users, with hashes of their passwords",
     overlay.FILE_NAME: "the limits that were changed on pages",
+    target_overlay.FILE_NAME: "the targets that were added on pages, with their passwords",
 }
 app = args.command_app()
 

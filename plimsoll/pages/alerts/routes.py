@@ -1,7 +1,8 @@
 """The page of all alerts, the page of one alert, and the forms for silences and acknowledgements."""
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from http import HTTPStatus
@@ -21,11 +22,13 @@ from plimsoll.alerting.firing import Incident, firing
 from plimsoll.alerting.silences import Silence
 from plimsoll.alerting.wording import cause, certainty, made_sentence, unjudged
 from plimsoll.dashboards.limits import panel_of
+from plimsoll.hosts import overlay
 from plimsoll.model.errors import Unusable
 from plimsoll.model.remark import counted
 from plimsoll.model.series import host_key
 from plimsoll.model.times import SECOND, Zone, duration_text, parse_duration
 from plimsoll.model.value_text import quantity
+from plimsoll.notify import target_overlay
 from plimsoll.notify.notification_log import notifications
 from plimsoll.pages.alerts import lists
 from plimsoll.pages.charts.chart_spec import Spec
@@ -35,6 +38,7 @@ from plimsoll.pages.shared.alert_rows import alert_times, marks, rows, sentence
 from plimsoll.pages.shared.form_words import with_fields
 from plimsoll.pages.shared.forms import ID, Fields, actor_of, form_routes, number, record_action, see
 from plimsoll.pages.shared.frame import Frame
+from plimsoll.pages.shared.settings_change import change_settings
 from plimsoll.pages.shared.time_range import MILLISECOND
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.up.watched import Watched
@@ -77,6 +81,7 @@ _SILENCE: Form = {
     "instance": "*",
     "length": "2h",
 }
+_TARGET: Form = dict.fromkeys(("name", "kind", "server", "user", "from", "to"), "")  # the others are secrets
 _ACKNOWLEDGEMENT: Form = {"note": "", "who": "", "wrong": ""}
 
 
@@ -93,6 +98,8 @@ def routes(watched: Watched, frame: Frame, scenes: Scenes) -> list[Route]:
         *form_routes(f"/incidents/{ID}/silence", pages.silence_incident, "/"),
         *form_routes(f"/incidents/{ID}/silence/end", pages.end_silences_of_incident, "/"),
         *form_routes("/targets/test", pages.test_target, "/alerts"),
+        *form_routes("/targets", pages.add_target, "/alerts"),
+        *form_routes("/targets/remove", pages.remove_target, "/alerts"),
         *form_routes("/settings/reload", pages.reload, "/alerts"),
     ]
 
@@ -200,6 +207,39 @@ class _AlertPages:
         record_action(self._watched, actor_of(request), f"sent a test message to {target}")
         return self._see(request, "/alerts", "targets")
 
+    def add_target(self, request: Request, fields: Fields) -> Response:
+        """Add the target in a form to targets.toml, and send it a test message."""
+        name = fields.get("name", "")
+
+        def change_file() -> str:
+            taken = [target.name for target in self._watched.trials.targets]
+            text = target_overlay.add(self._watched.folder, fields, taken)
+            overlay.save(self._watched.folder, text, target_overlay.FILE_NAME)
+            return f"added the target {name} ({fields['kind']})"
+
+        return self._change_targets(request, fields, change_file) or self.test_target(request, {"target": name})
+
+    def remove_target(self, request: Request, fields: Fields) -> Response:
+        """Remove a target that was added on the page."""
+        name = fields.get("target", "")
+
+        def change_file() -> str:
+            text = target_overlay.remove(self._watched.folder, name)
+            overlay.save(self._watched.folder, text, target_overlay.FILE_NAME)
+            return f"removed the target {name}"
+
+        return self._change_targets(request, {}, change_file) or self._see(request, "/alerts", "targets")
+
+    def _change_targets(self, request: Request, fields: Fields, change_file: Callable[[], str]) -> Response | None:
+        """Change targets.toml. Return the page that says why this was refused, without secrets; None if it was not."""
+        actor = actor_of(request)
+        untried = change_settings(self._watched, actor, change_file, target_overlay.FILE_NAME)
+        shown = {name: fields.get(name, "") for name in _TARGET}
+        status = HTTPStatus.UNPROCESSABLE_ENTITY
+        return (
+            self._show_all(request, QueryParams(), _SILENCE, status, untried=untried, target=shown) if untried else None
+        )
+
     def reload(self, request: Request, fields: Fields) -> Response:
         """Read the settings files again, at most once in ten seconds; the alerts page shows the result."""
         last = self._watched.reloaded
@@ -239,12 +279,24 @@ class _AlertPages:
         status: HTTPStatus = HTTPStatus.OK,
         notice: str = "",
         untried: str = "",
+        target: Form | None = None,
     ) -> Response:
-        """Return the alerts page. `notice` describes a new silence; `untried` says why a test message was not sent."""
+        """Return the alerts page.
+
+        `notice` describes a new silence; `untried` says why a test message was not sent, or a target not changed;
+        `target` has the values of a refused form of a target.
+        """
         content: dict[str, Any] = lists.content(self._watched, query, self._frame.zone_of(request))
         rule_ids = sorted(actions.rule_ids(self._file))
         content |= {"silence": form, "notice": notice, "untried": untried, "rule_ids": rule_ids}
+        content |= {"target": target or _TARGET, "added": self._added_targets()}
         return self._frame.page(request, "alerts/alerts.html.j2", "Alerts", status, **content)
+
+    def _added_targets(self) -> Collection[str]:
+        """Return the names of the targets that were added on the page; none if targets.toml is invalid."""
+        with suppress(Unusable):
+            return target_overlay.added(self._watched.folder).keys()
+        return ()
 
     def _describe_silence(self, request: Request) -> str:
         """Return a sentence on the silence that the URL names as just begun; empty if the URL names none."""

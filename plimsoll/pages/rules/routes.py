@@ -4,10 +4,9 @@ import math
 import re
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
-from threading import Lock
 from typing import Any
 
 from markdown_it import MarkdownIt
@@ -28,8 +27,9 @@ from plimsoll.model.series import host_key
 from plimsoll.model.times import SECOND, Zone, duration_text
 from plimsoll.model.value_text import quantity
 from plimsoll.pages.shared.alert_rows import rows
-from plimsoll.pages.shared.forms import Fields, actor_of, form_routes, record_action, see
+from plimsoll.pages.shared.forms import Fields, actor_of, form_routes, see
 from plimsoll.pages.shared.frame import Frame
+from plimsoll.pages.shared.settings_change import change_settings
 from plimsoll.report.rule_page import sections, threshold_text
 from plimsoll.rules.schema.pack import Rule
 from plimsoll.rules.schema.units import unit_of, written
@@ -46,7 +46,6 @@ _WORST_FIRST = (State.FIRING, State.PENDING, State.OK, State.NO_DATA, State.NOT_
 _WORDS = {State.FIRING: "firing", State.PENDING: "pending", State.OK: "healthy"}
 _MARKDOWN = MarkdownIt("commonmark", {"html": False}).disable("image")
 _MOST_HOSTS = 5000
-_one_at_a_time = Lock()
 Form = Mapping[str, str]
 # The fields of the form. `length` is how long a crossing must last, `wrong` why the form was refused.
 EMPTY: Form = dict.fromkeys(("host", "healthy", "length", "reason", "wrong"), "")
@@ -137,7 +136,7 @@ def routes(watched: Watched, frame: Frame) -> list[Route]:
             overlay.remove(watched.folder, rule, host)
             return f"took back the limit of {rule} on {host}"
 
-        return answer_form(request, {**EMPTY, "host": host}, _perform(watched, actor_of(request), change_file))
+        return answer_form(request, {**EMPTY, "host": host}, change_settings(watched, actor_of(request), change_file))
 
     return [
         Route("/rules", show_all),
@@ -179,7 +178,7 @@ def change(watched: Watched, rule: Rule, form: Form, actor: Actor) -> str:
         limit = overlay.change(watched.folder, watched.site.catalogue, rule, host, values, author)
         return f"changed the limit of {rule.id} on {host} to {limit}: {form['reason']}"
 
-    return _perform(watched, actor, change_file)
+    return change_settings(watched, actor, change_file)
 
 
 def preview_rule(watched: Watched, rule: Rule, values: Mapping[str, str], start: int, end: int, host: str) -> Preview:
@@ -193,27 +192,6 @@ def preview_rule(watched: Watched, rule: Rule, values: Mapping[str, str], start:
         return preview(watched.store.live, watched.site, watched.configured, rule, settings, start, end, host, check)
     except TimeoutError:
         raise Unusable("there are too many samples to look at here; use plimsoll rules preview") from None
-
-
-def _perform(watched: Watched, actor: Actor, change_file: Callable[[], str]) -> str:
-    """Change the file of limits and reload the settings. Return why this was refused; empty if it was not.
-
-    `change_file` returns the action for the audit log. If the settings are refused, the file is restored.
-    """
-    with _one_at_a_time:
-        try:
-            before = overlay.text(watched.folder)
-            action = change_file()
-            reloaded = watched.reload()
-            if reloaded.refused:
-                overlay.save(watched.folder, before)
-                return f"nothing was changed: {reloaded.refused}"
-        except Unusable as error:
-            return str(error)
-        except OSError as error:
-            return f"{overlay.FILE_NAME} cannot be written: {error.strerror or error}"
-    record_action(watched, actor, action)
-    return ""
 
 
 def rule_content(watched: Watched, rule: Rule, zone: Zone, now: int) -> dict[str, Any]:
