@@ -42,6 +42,7 @@ class Details:
         sources: The documents of the limit, each with the place in the document.
         look_at: The titles of the signals to look at next.
         processes: The processes that used most resources when the alert fired.
+        usual: The values that are usual at the hour of the week at which it fired: `20 to 45 %`; empty if unknown.
     """
 
     title: str
@@ -56,6 +57,7 @@ class Details:
     sources: tuple[str, ...] = ()
     look_at: tuple[str, ...] = ()
     processes: tuple[str, ...] = ()
+    usual: str = ""
 
     def to_json(self) -> str:
         """Return the details as alerts.db stores them."""

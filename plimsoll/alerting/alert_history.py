@@ -67,13 +67,14 @@ class AlertHistory:
         now: int,
         readings: Mapping[Key, float] | None = None,
         processes: Mapping[str, Sequence[str]] | None = None,
+        usual: Mapping[Key, str] | None = None,
         quiet: bool = False,
     ) -> frozenset[Key]:
         """Save the evaluation at `at`, which must be later than the last saved evaluation.
 
         `statuses` are all statuses other than OK. `readings` are the values of firing rules; NaN means no data (the
-        alert is stale). `processes` are the top processes by host, a line each. With `quiet`, nothing is notified until
-        `caught_up` is called.
+        alert is stale). `processes` are the top processes by host, a line each. `usual` are the usual values of what
+        fires. With `quiet`, nothing is notified until `caught_up` is called.
 
         Return the keys of firing statuses whose alert no longer exists, because somebody retired the host. The loop
         must forget these statuses, so that the rules can fire again.
@@ -89,6 +90,7 @@ class AlertHistory:
                 key = change.key
                 if change.after == State.FIRING and key not in opened:
                     begun = self._begun(change, change.at, by_host.get(host_key(change.subject.host), ()))
+                    begun = replace(begun, details=replace(begun.details, usual=(usual or {}).get(key, "")))
                     opened[key] = begin(connection, replace(begun, hold=quiet), now)
                     count_firing(connection, opened[key], now)
                 elif change.before == State.FIRING and change.after != State.FIRING and key in opened:

@@ -17,7 +17,7 @@ from plimsoll.model.series import HostKey, Series, host_key
 from plimsoll.model.times import SECOND
 from plimsoll.rules.evaluate import RuleEvaluator
 from plimsoll.rules.schema.field_types import Resource
-from plimsoll.rules.signal_finder import ResolvedSources, series_of
+from plimsoll.rules.signal_finder import ResolvedSource, ResolvedSources, find_source, series_of
 from plimsoll.rules.states import EVALUATION_INTERVAL, Status
 from plimsoll.rules.subjects import host_tags
 from plimsoll.store.protocol import SampleReader
@@ -114,6 +114,10 @@ class Evaluator:
                 name = self.index.host_of(series)
                 self._intervals[name] = min(interval, self._intervals.get(name, interval))
         return self._intervals.get(host_key(host))
+
+    def source(self, change: StateChange) -> ResolvedSource | None:
+        """Return the source of the signal whose limit was crossed, or no longer is; None if it is gone."""
+        return find_source(self._judge.sources(change.rule.signal), change.subject)
 
     def reread(self, series: Iterable[Series]) -> None:
         """Read these series again at the next evaluation, as late samples were written."""

@@ -17,15 +17,17 @@ from plimsoll.alerting.host_inventory import HostInventory, LastSample, retired
 from plimsoll.alerting.late_samples import LateSamples
 from plimsoll.alerting.latest_evaluation import LatestEvaluation
 from plimsoll.alerting.machine_clock import MachineClock
-from plimsoll.alerting.rule_targets import Site
+from plimsoll.alerting.rule_targets import Key, Site
 from plimsoll.alerting.self_monitoring import Problem, SelfMonitoring
 from plimsoll.alerting.series_index import MOST_HOSTS, Stopped
+from plimsoll.alerting.state_changes import StateChange
+from plimsoll.alerting.usual_values import usual_values
 from plimsoll.hosts.facts import ConfiguredFacts
 from plimsoll.model.errors import Unreachable, Unusable
 from plimsoll.model.log import Times
 from plimsoll.model.points import Points
 from plimsoll.model.series import host_key
-from plimsoll.model.times import SECOND, duration_text
+from plimsoll.model.times import SECOND, Zone, duration_text
 from plimsoll.rules.states import EVALUATION_INTERVAL, State
 from plimsoll.rules.subjects import host_of, host_tags
 from plimsoll.store.protocol import SampleReader
@@ -36,6 +38,8 @@ _QUIET_LAG = 60 * SECOND  # evaluations later than this are caught up: only aler
 _MOST_CAUGHT_UP = 24 * _HOUR
 _CHUNK = 360  # evaluations at once while catching up
 _TICK_S = 1.0
+_MOST_USUAL = 10  # alerts of an evaluation whose usual values are read
+_UTC = Zone.parse("UTC")
 _log = logging.getLogger(__name__)
 
 
@@ -45,7 +49,7 @@ class AlertLoop:
     Call `perform` about every second, and `written` with each batch of samples; both take the time (UTC ns), so that
     tests can simulate it. The loop calls `processes` for the top processes of hosts at an evaluation (a line each),
     `troubles` for the problems of Plimsoll itself, and `on_step` after evaluations, with their time. `local_hosts`
-    returns the hosts whose samples get their times from this machine.
+    returns the hosts whose samples get their times from this machine. Hours of the week are those of `zone`.
     """
 
     def __init__(
@@ -62,6 +66,7 @@ class AlertLoop:
         on_step: Callable[[int], None] = lambda _: None,
         most_hosts: int = MOST_HOSTS,
         local_hosts: Callable[[], Collection[str]] = tuple,
+        zone: Zone = _UTC,
     ) -> None:
         self._store = store
         self._site = site
@@ -73,6 +78,7 @@ class AlertLoop:
         self._troubles = troubles
         self._on_step = on_step
         self._most_hosts = most_hosts
+        self._zone = zone
         self._stop = Event()
         self._self_monitoring = SelfMonitoring(history.file)
         self._skew = ClockSkew(host_tags(site.catalogue.signals))
@@ -235,6 +241,7 @@ class AlertLoop:
             now=now,
             readings=step.readings,
             processes={} if is_quiet else self._processes(step.at, fired),
+            usual={} if is_quiet else self._find_usual(step.changes, evaluator),
             quiet=is_quiet,
         )
         evaluator.states.forget(lost)
@@ -248,6 +255,17 @@ class AlertLoop:
                 if host_key(host) not in {host_key(host_of(series, tags)) for series in since}:
                     continue
             self._last_samples[host] = LastSample(newest, evaluator.interval(host))
+
+    def _find_usual(self, changes: Iterable[StateChange], evaluator: Evaluator) -> Mapping[Key, str]:
+        """Return the usual values, as texts, of the first rules that fired."""
+        fired = [change for change in changes if change.after == State.FIRING and change.rule.severity != "info"]
+        texts: dict[Key, str] = {}
+        for change in fired[:_MOST_USUAL]:
+            source = evaluator.source(change)
+            usual = source and usual_values(self._store, source, change.at, change.at + 1, self._zone)
+            if usual:
+                texts[change.key] = usual.text(self._site.catalogue.signals[change.rule.signal].unit)
+        return texts
 
     def _failed(self, problem: str) -> None:
         if problem != self.progress.problem:

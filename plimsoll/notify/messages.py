@@ -225,6 +225,7 @@ def _lines(item: Item, style: Style, now: int) -> Iterator[str]:
         if details.summary and details.summary not in sentence:
             yield printable(details.summary)
         for label, values in (
+            ("Usual at this hour of the week", (details.usual,) if details.usual else ()),
             ("Source", details.sources),
             ("Look at", details.look_at),
             ("Processes then", details.processes),

@@ -144,6 +144,7 @@ class Up:
             troubles=self._troubles,
             on_step=self._stepped,
             most_hosts=self._settings.limits.hosts,
+            zone=self._settings.zone,
             local_hosts=lambda: (*([setup.host] if setup.host else ()), *self._scraper.hosts),
         )
         self.address = str(setup.url) if setup.url else setup.listen.url(tls=setup.certificate is not None)

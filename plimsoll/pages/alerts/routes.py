@@ -368,6 +368,8 @@ def _facts(alert: Alert, crossed_since: int | None, zone: Zone, now: int) -> Ite
             reduced = f" ({details.reduced})" if details.reduced else ""
             yield "Limit", f"{details.limit}{reduced}"
             yield "Value when it fired", quantity(alert.value, unit)
+            if details.usual:
+                yield "Usual at that hour", details.usual
             if alert.kind == "rule":
                 yield "Worst", quantity(alert.worst, unit)
                 yield "Last", "no data now" if alert.stale else quantity(alert.last, unit)

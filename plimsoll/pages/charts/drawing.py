@@ -11,6 +11,7 @@ from plimsoll.alerting.actions import Note
 from plimsoll.alerting.alert import Alert
 from plimsoll.alerting.alert_queries import history
 from plimsoll.alerting.alerts_file import AlertsFile
+from plimsoll.alerting.usual_values import HOUR, LONGEST, usual_values
 from plimsoll.charts.chart import MOST_LINES, ChartSeries
 from plimsoll.dashboards.limits import drawn as drawn_limits
 from plimsoll.model.errors import printable
@@ -101,7 +102,7 @@ class ChartReader:
         for content in contents:
             self._add_events(content, alerts, noted)
             if len(content.lines) == 1 and not content.undrawn:
-                content.beside = [*self._projection(content.lines[0])]
+                content.beside = [*self._projection(content.lines[0]), *self._usual(content.lines[0])]
         return contents
 
     def _projection(self, line: ChartLine) -> Iterator[ChartSeries]:
@@ -119,6 +120,22 @@ class ChartReader:
                 times = np.array([end, end + int(hours * space_forecast.HOUR)])
                 ends = Samples(times, np.array([shown.values[-1], 0.0]))
                 yield ChartSeries("if it goes on", "line-1 dash-1", ends, marked=True)
+
+    def _usual(self, line: ChartLine) -> Iterator[ChartSeries]:
+        """Yield the highest and the lowest usual values of each hour of the range; nothing if they are not known."""
+        start, end = self._span.start // HOUR * HOUR, -(-min(self._span.end, time.time_ns()) // HOUR) * HOUR
+        if not 0 < end - start <= LONGEST:
+            return
+        key = line.spec, start, end, self._span.zone.name
+        cached = self._scenes.usual.get(key)
+        if cached is None:
+            found = usual_values(self._scenes.store, line.source.origin, start, end, self._span.zone)
+            cached = self._scenes.usual.put(key, (found,))
+        for usual in cached:
+            if usual:
+                times = np.sort(np.concatenate((usual.hours, usual.hours + HOUR - 1)))
+                for label, values in (("usually at most", usual.high), ("usually at least", usual.low)):
+                    yield ChartSeries(label, "usual", Samples(times, np.repeat(values, 2)), marked=True)
 
     def _plan(self, specs: Sequence[Spec]) -> ChartContent:
         """Return the content of a chart, before its samples are read."""

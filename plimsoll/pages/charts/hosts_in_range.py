@@ -11,6 +11,7 @@ from typing import Generic, TypeVar
 import numpy as np
 
 from plimsoll.alerting.rule_targets import Site, is_for, plan
+from plimsoll.alerting.usual_values import UsualValues
 from plimsoll.hosts.facts import ConfiguredFacts, Facts, UnknownFact, facts_shown_by, shows_in_values
 from plimsoll.model.log import Values
 from plimsoll.model.series import Series, host_key
@@ -28,6 +29,7 @@ _DAY = 86_400 * SECOND
 _SCENES_S, _MOST_SCENES = 30.0, 8
 # A host's signals change only with its series; its facts may change without that.
 _HOSTS_S, _MOST_HOSTS = 600.0, 2000
+_USUAL_S = 3600.0
 _TELLING = 1800 * SECOND  # facts are read from this much at the end of a range
 _HOUR = 3600 * SECOND
 T = TypeVar("T")
@@ -251,6 +253,7 @@ class Scenes:
         self._site = watched.site
         self._scenes: Cache[Scene] = Cache(_SCENES_S, _MOST_SCENES)
         self._hosts: Cache[HostSignals] = Cache(_HOSTS_S, _MOST_HOSTS)
+        self.usual: Cache[tuple[UsualValues | None]] = Cache(_USUAL_S, _MOST_HOSTS)
 
     @property
     def store(self) -> SampleReader:

@@ -137,7 +137,12 @@ def _caption(content: ChartContent, span: ChartRange) -> str:
     reduced = ""
     if any(len(line.samples.samples.present.times) < line.samples.count for line in content.lines):
         reduced = f", drawn as the first, last, lowest and highest of each of {number(span.columns)} columns"
-    return f"{content.ranked}{counted(count, 'sample')}{reduced}"
+    usual = (
+        "; shaded is what is usual at these hours of the week"
+        if any(line.kind == "usual" for line in content.beside)
+        else ""
+    )
+    return f"{content.ranked}{counted(count, 'sample')}{reduced}{usual}"
 
 
 def _describe(content: ChartContent, rules: Sequence[Rule]) -> str:

@@ -75,7 +75,7 @@ function makeChart(holder, { Plot, data, clock, samples, colour, view, onZoom, o
   let beyond = []; // limits above the axis, which their labels point to
   let axis = null, unitAbove = false; // unitAbove: the unit is too long for the ticks and is written above them
 
-  const looks = { samples: [pale ? "--pale" : "--water", pale ? 1.2 : 1.5], judged: ["--water", 2], other: ["--other", 1] };
+  const looks = { samples: [pale ? "--pale" : "--water", pale ? 1.2 : 1.5], judged: ["--water", 2], other: ["--other", 1], usual: ["--pale", 0] };
   for (let n = 1; n <= 8; n += 1) looks[`line-${n}`] = [`--line-${n}`, 1.5];
   const drawn = lines.map((line, at) => at).reverse(); // the first lies on top
   const series = drawn.map((at) => {
@@ -88,6 +88,9 @@ function makeChart(holder, { Plot, data, clock, samples, colour, view, onZoom, o
       points: { size: 4.5, width: 0, fill: stroke, stroke, filter: (_, __, show) => (show ? null : lines[at].isolated.length ? lines[at].isolated : null) },
     };
   });
+
+  const usual = drawn.flatMap((at, n) => (lines[at].look === "usual" ? [n + 1] : []));
+  const bands = usual.length === 2 ? [{ series: [usual[1], usual[0]], fill: colour("--hull") }] : [];
 
   function range(plot, low, high) {
     beyond = high > 0 && spec.spans.length && ["critical", "warning"].includes(spec.severity) ? limits.filter(([level]) => level > FAR * high) : [];
@@ -241,7 +244,7 @@ function makeChart(holder, { Plot, data, clock, samples, colour, view, onZoom, o
   const quiet = { stroke: colour("--quiet"), font, grid: { stroke: colour("--grid"), width: 1 }, ticks: { show: false } };
   const plot = new Plot({
     ...size(), pxAlign: 1, focus: { alpha: 0.2 }, legend: { show: false }, padding: [HEAD[kind], 6, timeAxis ? 0 : 7, 0],
-    series: [{}, ...series],
+    series: [{}, ...series], bands,
     scales: { x: { time: false, range: () => view() }, y: { range } },
     axes: [
       {

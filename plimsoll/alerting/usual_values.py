@@ -1,0 +1,80 @@
+"""Values that are usual at an hour of the week, such as Monday 10:00: quantiles of the last eight weeks."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+import numpy as np
+
+from plimsoll.model.log import Times, Values
+from plimsoll.model.samples import Samples
+from plimsoll.model.times import SECOND, Zone
+from plimsoll.model.value_text import quantity
+from plimsoll.review.recorded_signals import signal_samples
+from plimsoll.rules.signal_finder import ResolvedSource, series_of
+from plimsoll.store.protocol import SampleReader
+
+HOUR = 3600 * SECOND
+_WEEK = 168 * HOUR
+_WIDTH = 300 * SECOND  # of the means that the quantiles are of
+_OF_HOUR = HOUR // _WIDTH
+# All our choice.
+_WEEKS, _FEWEST_WEEKS = 8, 4
+_LOW, _HIGH = 0.05, 0.95
+LONGEST = 8 * 24 * HOUR
+
+
+@dataclass(frozen=True, eq=False)
+class UsualValues:
+    """The usual values of each hour: its begin (UTC ns), and a low and a high quantile; NaN for fewer than 4 weeks."""
+
+    hours: Times
+    low: Values
+    high: Values
+
+    def text(self, unit: str) -> str:
+        """Return the usual values of the first hour: `20 to 45 %`, `about 20 %`; empty if not known."""
+        if not len(self.hours) or not np.isfinite(self.low[0]):
+            return ""
+        low, high = float(self.low[0]), float(self.high[0])
+        first, last = quantity(low, unit), quantity(high, unit)
+        return f"about {last}" if first == last else f"{first.removesuffix(f' {unit}')} to {last}"
+
+
+def usual_values(store: SampleReader, source: ResolvedSource, start: int, end: int, zone: Zone) -> UsualValues | None:
+    """Return the usual values of the hours from `start` to `end` (UTC ns); None without four weeks of history.
+
+    The hours of earlier weeks are the same by the clock of `zone`.
+    """
+    first = start // HOUR * HOUR
+    count = -(-(end - first) // HOUR)
+    rows: list[Values] = []
+    for week in sorted(range(1, _WEEKS + 1), key=lambda week: week != _FEWEST_WEEKS):
+        row = _means(store, source, first - week * _WEEK + _shift(first, week, zone), count)
+        if week == _FEWEST_WEEKS and not np.isfinite(row).any():
+            return None
+        rows.append(row.reshape(count, _OF_HOUR))
+    recorded = np.stack(rows)
+    enough = np.isfinite(recorded).any(axis=2).sum(axis=0) >= _FEWEST_WEEKS
+    if not enough.any():
+        return None
+    quantiles = np.full((2, count), np.nan)
+    quantiles[:, enough] = np.nanquantile(np.concatenate(recorded, axis=1)[enough], (_LOW, _HIGH), axis=1)
+    return UsualValues(first + HOUR * np.arange(count), *quantiles)
+
+
+def _shift(at: int, week: int, zone: Zone) -> int:
+    """Return by how much (ns) the clock of the zone has been changed between some weeks before and `at`."""
+    now, then = (zone.local(moment).utcoffset() or timedelta() for moment in (at, at - week * _WEEK))
+    return round((now - then).total_seconds()) * SECOND
+
+
+def _means(store: SampleReader, source: ResolvedSource, start: int, hours: int) -> Values:
+    """Return the means of a signal in each five minutes of some hours; NaN without samples."""
+    series = [*dict.fromkeys(series_of(source))]
+    buckets = store.buckets(series, start, start + hours * HOUR - 1, _WIDTH)
+    means = {part.key: Samples(of.times, of.mean) for part, of in zip(series, buckets, strict=True)}
+    samples = signal_samples(source, lambda part: means[part.key], where_shared=True)
+    values = np.full(hours * _OF_HOUR, np.nan)
+    if samples is not None:
+        values[(samples.times - start) // _WIDTH] = samples.values
+    return values
