@@ -102,6 +102,12 @@ def planned(file: AlertsFile, now: int) -> list[Silence]:
     return [Silence(**dict(row)) for row in file.rows(query, (now, now))]
 
 
+def maintenance(file: AlertsFile, start: int, end: int) -> list[Silence]:
+    """Return the planned maintenance in a range of time (UTC ns), in order of time."""
+    query = "SELECT * FROM silences WHERE who = ? AND start <= ? AND until >= ? ORDER BY start"
+    return [Silence(**dict(row)) for row in file.rows(query, (MAINTENANCE, end, start))]
+
+
 def planned_reason(connection: sqlite3.Connection, rule: str, host: str, instance: str | None, at: int) -> str:
     """Return the reason of the planned maintenance in which an alert fires at `at` (UTC ns); empty if there is none."""
     rows = connection.execute(_ACTIVE, (at, at)).fetchall()

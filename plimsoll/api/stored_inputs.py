@@ -1,9 +1,14 @@
 """Reads inputs that are no files: a stored run, live hosts, and servers that recorded samples."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import ExitStack, closing, suppress
 from dataclasses import replace
+from pathlib import Path
 
+from plimsoll.alerting import silences
+from plimsoll.alerting.alerts_file import AlertsFile, is_like
+from plimsoll.api.data_folder import default_folder
 from plimsoll.api.inputs import Inputs
 from plimsoll.api.open_store import open_store
 from plimsoll.ingest.reading import LogSet
@@ -11,6 +16,7 @@ from plimsoll.ingest.runs.read_run import read_run
 from plimsoll.model.errors import Unusable
 from plimsoll.model.log import Log
 from plimsoll.model.parameters import Parameter
+from plimsoll.model.remark import Kind, Remark
 from plimsoll.model.series import host_key
 from plimsoll.model.time_arguments import TimeRange
 from plimsoll.model.times import SECOND, Zone
@@ -44,7 +50,22 @@ def _read_live(inputs: Inputs, hosts: Sequence[str]) -> LogSet:
         if not logs:
             who = ", ".join(hosts) or "any host"
             raise Unusable(f"{store.name}: nothing of {who} from {zone.clock(start)} to {zone.clock(end)}")
+    names = {name for log in logs for name in log.hosts}
+    remarks = [*remarks, *_maintenance(inputs.store, names, start, end, zone)]
     return LogSet(logs, remarks, whole=not hosts, apart=True)
+
+
+def _maintenance(store: str | None, hosts: Collection[str], start: int, end: int, zone: Zone) -> Iterator[Remark]:
+    """Yield a remark on each planned maintenance of these hosts in a range (UTC ns), by the alerts.db of `store`."""
+    folder = Path(store) if store is not None and Path(store).is_dir() else default_folder()
+    with ExitStack() as closing_file, suppress(Unusable):
+        file = closing_file.enter_context(closing(AlertsFile.existing(folder)))
+        for planned in silences.maintenance(file, start, end):
+            if any(is_like(host, planned.host) for host in hosts):
+                whose = ", ".join(text for text in (planned.rule, planned.host) if text != "*")
+                place = f" ({whose})" if whose else ""
+                span = zone.span(planned.start, planned.until)
+                yield Remark(Kind.NOTED, f"planned maintenance{place}, {span}: {planned.reason}")
 
 
 def _read_servers(inputs: Inputs, read: Callable[[Inputs], LogSet]) -> LogSet:

@@ -3,13 +3,18 @@
 from datetime import date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
+import numpy as np
 import pytest
 
 from plimsoll.alerting import silences
 from plimsoll.alerting.alert_queries import events, firing
+from plimsoll.alerting.alerts_file import AlertsFile
 from plimsoll.alerting.maintenance import Maintenance, MaintenancePlan
-from plimsoll.model.times import Zone, instant, utc
+from plimsoll.model.points import Points
+from plimsoll.model.series import Series
+from plimsoll.model.times import Zone, instant, iso, utc
 from plimsoll.notify.settings import DAYS
+from tests.alerting.loop_world import START
 from tests.alerting.world import PERIOD
 
 
@@ -55,3 +60,21 @@ def test_times_of_maintenance_by_weeks_and_dates(settings, days):
         spans |= {(utc(start), utc(end)) for start, end in plan.times(now)}
     assert sorted(f"{start - timedelta(hours=5):%F}" for start, _ in spans) == days
     assert {end - start for start, end in spans} == {timedelta(hours=4)}
+
+
+def test_a_report_of_live_hosts_names_the_maintenance_in_its_span(duckdb, tmp_path, plimsoll):
+    tmp_path.chmod(0o700)
+    times = np.arange(-180, 0) * PERIOD + START
+    series = [Series("WEB1", "mem", (), "available_percent")]
+    duckdb.live.write_points(Points(series, np.zeros(180, np.int32), times, np.full(180, 50.0)))
+    file = AlertsFile(tmp_path / "alerts.db")
+    for host, begin, reason in (("web*", -20, "patches"), ("db*", -20, "backups"), ("*", 90, "the next one")):
+        start = START + begin * 6 * PERIOD
+        silences.add(file, "*", host, "*", 60 * PERIOD, reason, silences.MAINTENANCE, start, start)
+    file.close()
+    duckdb.close()
+    span = ("--from", iso(START - 180 * PERIOD), "--to", iso(START))
+    done = plimsoll("review", "live:web1", *span, "--store", tmp_path)
+    (remark,) = [line for line in (done.out + done.err).splitlines() if "maintenance" in line]
+    assert "planned maintenance (web*), " in remark
+    assert remark.endswith(": patches")

@@ -115,6 +115,7 @@ def test_each_operation_of_the_document_answers_as_its_schema_says(alert_data, d
             "run": "/runs/night",
             "review": "/reviews/night",
             "comparison": "/comparisons?run=night&run=day",
+            "capacity": "/capacity?run=night",
             "review_again": ("/reviews", {"run": "night"}),
             "rule": "/rules/windows-cpu-busy-critical",
             "preview": "/rules/windows-cpu-busy-critical/preview?healthy=%3C+50+%25&from=now-1d",

@@ -52,6 +52,7 @@ def test_each_answer_over_stdio_is_that_of_the_api_and_marked_as_data(api):
     }
     tools, answers = call_tools(server, *((name, arguments) for name, (arguments, _) in calls.items()))
     assert all(tool.annotations.read_only_hint for tool in tools)
+    assert {"comparison", "capacity"} <= {tool.name for tool in tools}
     assert not {"silence", "acknowledge", "delete_run", "note"} & {tool.name for tool in tools}
     for (name, (arguments, path)), (is_error, (marked, text)) in zip(calls.items(), answers, strict=True):
         assert (name, is_error) == (name, False), text

@@ -91,6 +91,12 @@ class CompareQuery(BaseModel):
     )
 
 
+class CapacityQuery(BaseModel):
+    """The runs of a system whose capacity is to be found."""
+
+    run: Sequence[str] = Field(min_length=1, max_length=MOST_COMPARED, description="The names of the runs.")
+
+
 class NewReview(Body):
     """The run to review again."""
 
@@ -98,7 +104,7 @@ class NewReview(Body):
 
 
 class OpenDocument(BaseModel):
-    """A document of schema plimsoll.review/1 (docs/review-json.md) or plimsoll.comparison/1 (docs/compare-json.md)."""
+    """A document of schema plimsoll.review/1 (docs/review-json.md), plimsoll.comparison/1 or of a capacity."""
 
     model_config = {"extra": "allow"}
     schema_: str = Field(alias="schema")
@@ -190,12 +196,29 @@ def review_again(body: NewReview, request: Request, reviews: ReviewsDependency, 
 )
 def compare_runs(query: Annotated[CompareQuery, Query()], reviews: ReviewsDependency) -> Response:
     """Return the comparison of runs, or the job that makes it."""
-    names = [*dict.fromkeys(query.run)]
-    if len(names) < 2:
+    if len({*query.run}) < 2:
         hint = "name two or more, the baseline first"
         raise ApiFault(HTTPStatus.BAD_REQUEST, "only one run is named", "run", hint)
+    return _compared(query.run, reviews)
+
+
+@router.get(
+    "/capacity",
+    operation_id="capacity",
+    summary=f"Return the load that a system can carry, from runs whose load rises (docs/capacity.md); {_WAIT}",
+    response_model=OpenDocument,
+    responses=_UNDERWAY,
+)
+def find_capacity(query: Annotated[CapacityQuery, Query()], reviews: ReviewsDependency) -> Response:
+    """Return the capacity that runs show together, or the job that finds it."""
+    return _compared(query.run, reviews, capacity=True)
+
+
+def _compared(runs: Sequence[str], reviews: RunReviews, *, capacity: bool = False) -> Response:
+    """Return the comparison of runs, or with `capacity` the capacity that they show, or the job that makes it."""
+    found = [_find_run(name, reviews) for name in dict.fromkeys(runs)]
     try:
-        comparison = reviews.compare([_find_run(name, reviews) for name in names], document=True)
+        comparison = reviews.compare(found, document=True, capacity=capacity)
     except TooManyComparisons:
         error = "many comparisons are being made"
         raise ApiFault(HTTPStatus.SERVICE_UNAVAILABLE, error, "run", "ask again later", retry_after_s=60) from None

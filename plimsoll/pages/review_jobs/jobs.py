@@ -57,11 +57,15 @@ class ToReview:
 
 @dataclass(frozen=True)
 class ToCompare:
-    """A task: compare stored runs by name, the baseline first. `comparison` is the id that the comparison gets."""
+    """A task: compare stored runs by name, the baseline first, or find the `capacity` that they show.
+
+    `comparison` is the id that the comparison or the capacity gets.
+    """
 
     setup: ReviewSetup
     runs: tuple[str, ...]
     comparison: str
+    capacity: bool = False
 
 
 Task = ToReview | ToCompare

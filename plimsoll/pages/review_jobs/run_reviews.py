@@ -113,12 +113,14 @@ class RunReviews:
         self.jobs.add(job, ToReview(self._setup, upload.run, job.id, upload))
         return job
 
-    def compare(self, runs: Sequence[RunReview], *, document: bool = False) -> str | Job:
+    def compare(self, runs: Sequence[RunReview], *, document: bool = False, capacity: bool = False) -> str | Job:
         """Return the comparison of runs with the first run: its report (or JSON `document`), or the job that makes it.
 
-        Raise TooManyComparisons if the queue is full.
+        With `capacity`, return the document on the capacity that the runs show. Raise TooManyComparisons if the queue
+        is full.
         """
-        id_ = comparison_id([review.run for review in runs], f"{version('plimsoll')} {self._setup.rules}")
+        kind = "capacity " if capacity else ""
+        id_ = comparison_id([review.run for review in runs], f"{kind}{version('plimsoll')} {self._setup.rules}")
         text = self.kept.text(id_, DOCUMENT if document else REPORT)
         if text:
             return text
@@ -128,7 +130,7 @@ class RunReviews:
             if self.jobs.comparing >= _MOST_COMPARISONS:
                 raise TooManyComparisons
             job = Job(id_, " and ".join(names))
-            self.jobs.add(job, ToCompare(self._setup, names, id_))
+            self.jobs.add(job, ToCompare(self._setup, names, id_, capacity))
         self.jobs.forget(id_)  # a failed comparison is tried again when the page is reopened
         return job
 

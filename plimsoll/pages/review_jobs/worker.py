@@ -30,6 +30,8 @@ from plimsoll.ingest.reading import LogSet, ReadOptions
 from plimsoll.ingest.runs.load import Overlapping, ZoneUnknown, find, load
 from plimsoll.ingest.runs.read_run import read_run
 from plimsoll.ingest.shared.zones import by_windows
+from plimsoll.insights.capacity.find import capacity
+from plimsoll.insights.capacity.json import document as capacity_json
 from plimsoll.insights.insights import Insights
 from plimsoll.model.errors import Unreachable, Unusable
 from plimsoll.model.remark import Remark
@@ -160,12 +162,17 @@ def _crossed(review: Review) -> Iterator[Crossed]:
 
 
 def _compare(task: ToCompare, store: Store, reviews: KeptReviews, say: Say) -> None:
-    """Review stored runs, compare them with the first run, and store the comparison."""
+    """Review stored runs, compare them with the first run or find their capacity, and store the result."""
     read: list[tuple[Review, settings.Settings]] = []
     for number, name in enumerate(task.runs):
         say(stage="reading", done=number, total=len(task.runs))
         read.append(_review_run(*_read_stored(store, name), task.setup.catalogue))
     say(stage="comparing", done=0, total=0)
+    if task.capacity:
+        found = capacity_json(capacity([review for review, _ in read]))
+        reviews.save_report(task.comparison, "", json.dumps(all_with_fields(found), ensure_ascii=False))
+        say(reviewed=task.comparison)
+        return
     baseline, *sides = (
         RunSide(name, name, Insights(review)) for name, (review, _) in zip(task.runs, read, strict=True)
     )
