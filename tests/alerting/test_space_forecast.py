@@ -30,7 +30,7 @@ QUIET = {
     "rotated daily": 60 + rotated(1, 35),
     "nightly backups": 50 + at_night(40),
     "weekly backups": 50 + at_night(40, 168, 40),
-    "dumps": 40 + sum(18 * ((day < DAYS) & (day + 2 > DAYS)) for day in (9, 10, 15, 22, 23)),
+    "dumps": 40 + np.sum([18 * ((day < DAYS) & (day + 2 > DAYS)) for day in (9, 10, 15, 22, 23)], axis=0),
     "a cleanup in time": 20 + DAYS * 2.5 - 45 * (DAYS > 22),
     "installed once": 20 + 60 * (DAYS > 15),
     "slow growth": 40 + DAYS,

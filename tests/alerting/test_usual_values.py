@@ -35,6 +35,7 @@ def test_the_hours_are_those_of_the_zone_also_when_its_clocks_are_changed(weeks)
     if weeks < 5:  # of the hour that begins now there are as many weeks less one
         assert usual is None or np.isnan(usual.low).all()
     else:
+        assert usual is not None
         assert usual.low.tolist() == usual.high.tolist() == [10, 11]
         assert usual.text("%") == "about 10 %"
 
