@@ -1,6 +1,7 @@
 """Reads inputs that are no files: a stored run, live hosts, and servers that recorded samples."""
 
 import time
+from collections import ChainMap
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack, closing, suppress
 from dataclasses import replace
@@ -13,6 +14,7 @@ from plimsoll.api.inputs import Inputs
 from plimsoll.api.open_store import open_store
 from plimsoll.ingest.reading import LogSet
 from plimsoll.ingest.runs.read_run import read_run
+from plimsoll.model.counter_names.own_names import stored_names
 from plimsoll.model.errors import Unusable
 from plimsoll.model.log import Log
 from plimsoll.model.parameters import Parameter
@@ -22,6 +24,7 @@ from plimsoll.model.time_arguments import TimeRange
 from plimsoll.model.times import SECOND, Zone
 from plimsoll.receive.servers.address import ServerAddress, scheme_of
 from plimsoll.receive.servers.registry import SERVERS
+from plimsoll.receive.servers.renamed import StoredNames
 from plimsoll.rules.load import load
 from plimsoll.store.logs import live
 
@@ -79,6 +82,8 @@ def _read_servers(inputs: Inputs, read: Callable[[Inputs], LogSet]) -> LogSet:
     if logs_beside:
         files = read(replace(inputs, sources=logs_beside, only_hosts=(), match=None))
     signals = inputs.signals() if inputs.signals else load().signals
+    names = [StoredNames(*stored_names(path)) for path in inputs.names]
+    renamed = StoredNames(*(dict(ChainMap(*map(dict, parts))) for parts in zip(*names, strict=True)))
     zone = inputs.requested_zone or next((log.zone for log in files.logs), Zone.parse("UTC"))
     for source in inputs.servers:
         kind = SERVERS[scheme_of(source, SERVERS) or ""]
@@ -87,7 +92,7 @@ def _read_servers(inputs: Inputs, read: Callable[[Inputs], LogSet]) -> LogSet:
             address = replace(address, settings={"match": inputs.match, **address.settings})
         hosts = address.hosts or inputs.only_hosts
         start, end = _server_range(address.when or inputs.when, zone, files.logs)
-        with kind.open(address, signals, inputs.notify) as reader:
+        with kind.open(address, signals, renamed, inputs.notify) as reader:
             logs, remarks = live(reader, start, end, hosts, zone, address.scheme, kind.title)
         read_hosts = {host_key(host) for log in logs for host in log.hosts}
         missing = [host for host in hosts if host_key(host) not in read_hosts]

@@ -53,6 +53,7 @@ def live(
         by_log[host_key(series.host), interval].append((series, samples))
     logs = [_live_log(by_log.pop(key), zone, source, format_) for key in [*by_log]]
     remarks = [Remark(Kind.UNREAD, f"{why}: its values are missing") for why in stored.unread]
+    remarks += [Remark(Kind.NOTED, note) for note in stored.notes]
     if stored.text:
         remarks.append(Remark(Kind.SKIPPED, f"{counted(stored.text, 'series')} of text or true and false left out"))
     return logs, remarks

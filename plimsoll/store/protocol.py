@@ -39,12 +39,13 @@ class WriteResult:
 class FoundSeries(NamedTuple):
     """The numeric series in a range, and the number of series left out because their values are text or booleans.
 
-    `unread` lists data that the store lost in the range, such as `FILE is damaged`.
+    `unread` lists data that the store lost in the range, such as `FILE is damaged`, `notes` what else is to be known.
     """
 
     series: list[Series]
     text: int
     unread: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,7 +15,10 @@ _EXAMPLE = "docs/formats.md shows what a file of names holds"
 
 
 class _NameFile(BaseModel):
-    """A file of names. Local names are the keys of `objects` and `counters`, English names their values."""
+    """A file of names. Local names are the keys of `objects` and `counters`, English names their values.
+
+    `measurements`, `tags` and `fields` are the names in a server, with Telegraf's as their values.
+    """
 
     model_config = ConfigDict(extra="forbid")
 
@@ -23,6 +26,9 @@ class _NameFile(BaseModel):
     objects: dict[str, str] | None = None
     counters: dict[str, dict[str, str]] | None = None
     unchanged: dict[str, list[str]] | None = None
+    measurements: dict[str, str] | None = None
+    tags: dict[str, str] | None = None
+    fields: dict[str, str] | None = None
 
 
 def own_language(path: Path) -> Language:
@@ -30,13 +36,25 @@ def own_language(path: Path) -> Language:
 
     Raise Unusable, with a line for each mistake and its place, if the file is invalid.
     """
-    document = strict_yaml.read(str(path), user_files.read(path), f"; {_EXAMPLE}", as_text=True)
+    document, file = _read(path)
     language = Language({}, {})
-    if wrong := [*_add_file(document, strict_yaml.validate(document, _NameFile), language)]:
+    if wrong := [*_add_file(document, file, language)]:
         raise Mistakes(wrong)
-    if not language.objects and not any(language.counters.values()):
+    of_server = file.measurements or file.tags or file.fields
+    if not language.objects and not any(language.counters.values()) and not of_server:
         raise Unusable(f"{path}: holds no names of objects or counters; {_EXAMPLE}")
     return language
+
+
+def stored_names(path: Path) -> tuple[dict[str, str], dict[str, str], dict[str, str]]:
+    """Return the names of measurements, tags and fields in a server of a user's file, with Telegraf's names."""
+    _, file = _read(path)
+    return file.measurements or {}, file.tags or {}, file.fields or {}
+
+
+def _read(path: Path) -> tuple[StrictDocument, _NameFile]:
+    document = strict_yaml.read(str(path), user_files.read(path), f"; {_EXAMPLE}", as_text=True)
+    return document, strict_yaml.validate(document, _NameFile)
 
 
 def _add_file(document: StrictDocument, file: _NameFile, language: Language) -> Iterator[str]:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 
 from plimsoll.model.errors import Unusable
 from plimsoll.receive.servers.address import ServerAddress
+from plimsoll.receive.servers.renamed import RenamedSamples, StoredNames
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.store.influx.address import InfluxAddress
 from plimsoll.store.influx.samples import InfluxSamples
@@ -13,11 +14,13 @@ from plimsoll.store.influx.server import InfluxServer
 _TOKEN, _USER, _PASSWORD = "INFLUX_TOKEN", "INFLUX_USER", "INFLUX_PASSWORD"
 
 
-def open_samples(address: ServerAddress, signals: Mapping[str, Signal], notify: Callable[[str], None]) -> InfluxSamples:
+def open_samples(
+    address: ServerAddress, signals: Mapping[str, Signal], names: StoredNames, notify: Callable[[str], None]
+) -> RenamedSamples:
     """Return a reader of a database, with the token, or the user and password, from environment variables.
 
-    Its series have the names of `signals` already. If `INFLUX_URL` is set, the token is sent to no other address. Raise
-    Unusable if the address names no bucket or database.
+    Its series have the names of `signals`, but for `names`. If `INFLUX_URL` is set, the token is sent to no other
+    address. Raise Unusable if the address names no bucket or database.
     """
     named = address.settings
     bucket = named.get("bucket") or named.get("db")
@@ -29,4 +32,4 @@ def open_samples(address: ServerAddress, signals: Mapping[str, Signal], notify: 
     elif of_token and of_token.partition("?")[0].rstrip("/") != address.url:
         token = ""
     place = InfluxAddress(address.url, named.get("org", ""), bucket, token, policy=named.get("rp", ""))
-    return InfluxSamples(InfluxServer(place, retry_s=30.0, waiting=notify))
+    return RenamedSamples(InfluxSamples(InfluxServer(place, retry_s=30.0, waiting=notify)), names, signals)

@@ -14,6 +14,7 @@ from plimsoll.receive.exporters.counter_state import LONGEST_GAP
 from plimsoll.receive.exporters.history import History
 from plimsoll.receive.exporters.translate import HOST_LABELS, INSTANCE, Translator, without_port
 from plimsoll.receive.servers.address import ServerAddress
+from plimsoll.receive.servers.renamed import StoredNames
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.store.prometheus_api import PrometheusApi
 from plimsoll.store.protocol import FoundSeries, SampleReader, joined_spellings
@@ -31,9 +32,11 @@ _PATIENCE_S = 30.0
 
 
 def open_samples(
-    address: ServerAddress, signals: Mapping[str, Signal], notify: Callable[[str], None]
+    address: ServerAddress, signals: Mapping[str, Signal], names: StoredNames, notify: Callable[[str], None]
 ) -> "PrometheusSamples":
-    """Return a reader of the server at an address."""
+    """Return a reader of the server at an address. Raise Unusable for `names`, as metrics have those of exporters."""
+    if any(names):
+        raise Unusable(f"{address.name}: names of measurements, tags and fields are for influxdb://")
     return PrometheusSamples(address, signals, notify)
 
 

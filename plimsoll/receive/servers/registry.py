@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from plimsoll.receive.servers.address import ServerAddress
 
 if TYPE_CHECKING:  # `show` of a log needs no rules
+    from plimsoll.receive.servers.renamed import StoredNames
     from plimsoll.rules.schema.signal import Signal
 
 Notify = Callable[[str], None]
@@ -23,9 +24,12 @@ class ServerKind(NamedTuple):
     settings: tuple[str, ...]
     module: str
 
-    def open(self, address: ServerAddress, signals: "Mapping[str, Signal]", notify: Notify) -> closing[Any]:
+    def open(
+        self, address: ServerAddress, signals: "Mapping[str, Signal]", names: "StoredNames", notify: Notify
+    ) -> closing[Any]:
         """Open the samples of a server, which are closed on leaving the context. Raise Unusable if it is refused."""
-        return closing(import_module(f"plimsoll.receive.servers.{self.module}").open_samples(address, signals, notify))
+        module = import_module(f"plimsoll.receive.servers.{self.module}")
+        return closing(module.open_samples(address, signals, names, notify))
 
 
 SERVERS: Mapping[str, ServerKind] = {
