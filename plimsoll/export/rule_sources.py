@@ -89,6 +89,11 @@ def rule_sources(
     if reason := _never_fires(rule, server):
         yield Refusal(rule.id, reason)
         return
+    facts_needed = [part for part in rule.and_ if part.if_not_recorded and not variants(part.signal, signals)]
+    if facts_needed:
+        names = " or ".join(part.signal for part in facts_needed)
+        yield Refusal(rule.id, f"hosts with enough {names} fire, too, as that is divided by a fact of the host")
+        rule = rule.model_copy(update={"and_": tuple(part for part in rule.and_ if part not in facts_needed)})
     if unrecorded := signals_counted_unrecorded(rule):
         reason = f"it is also for what has no {' or '.join(unrecorded)}, which {server} cannot tell; there it is silent"
         yield Refusal(rule.id, reason)
