@@ -90,11 +90,11 @@ def _surprises(comparison: Comparison) -> Iterator[str]:
 
 
 def suspects(comparison: Comparison) -> list[Compared]:
-    """Return the critical signals that are perhaps, but not certainly, worse by more than their tolerance."""
+    """Return the critical signals that are perhaps worse by more than their tolerance, or crossed a limit meanwhile."""
     differing = comparison.of(ComparisonOutcome.SPREAD, ComparisonOutcome.UNCLEAR)
     worse = [compared for compared in differing if compared.treatment.critical and compared.is_worse]
     likely = [compared for compared in worse if compared.is_outside and compared.chance < PERHAPS]
-    return [compared for compared in worse if compared in likely or is_gathered(compared)]
+    return [c for c in worse if c in likely or is_gathered(c) or c.crossed_in == "other"]
 
 
 def news(comparison: Comparison) -> list[News]:

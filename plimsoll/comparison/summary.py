@@ -175,6 +175,8 @@ def _to_decide(comparison: Comparison, unsure: list[Compared]) -> str:
     spread = [compared for compared in unsure if compared.outcome == ComparisonOutcome.SPREAD]
     if not spread:
         return "There are too few independent samples to be sure."
+    if any(compared.crossed_in for compared in spread):
+        return f"{comparison.second.called} crossed a limit of it that {comparison.first.called} held."
     needed = spread[0].runs_needed
     if needed is not None:
         return f"Runs of one build may differ by as much; about {needed} runs of the baseline would decide it."
@@ -280,7 +282,7 @@ def _unchanged(comparison: Comparison) -> str:
 
 def unchanged(comparison: Comparison) -> list[Compared]:
     """Return the resource signals that differ on no host or instance, each for its busiest subject."""
-    same = comparison.of(*_ALIKE)
+    same = comparison.within_limits(*_ALIKE)
     moving = {compared.name for compared in comparison.judged if compared.outcome not in _ALIKE}
     groups = [[compared for compared in same if compared.name == name] for name in resources() if name not in moving]
     return [max(group, key=lambda compared: compared.first.mean.mean) for group in groups if group]

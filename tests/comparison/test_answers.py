@@ -11,6 +11,8 @@ from plimsoll.comparison.signal_settings import checked
 from plimsoll.comparison.summary import Answer, account, answer, story
 from plimsoll.hosts.settings import Settings
 from plimsoll.insights.insights import Insights
+from plimsoll.model.styled import plain
+from plimsoll.report.comparison.document import lines
 from plimsoll.rules.load import load_signals
 from tests.simulated import a_log, ar1, reviewed
 
@@ -220,3 +222,15 @@ def test_where_no_load_is_known_what_rose_with_the_work_is_not_worse(path, chang
     result = compared(run(1), run(2, 1.25))
     assert answer(result) == expected
     assert output in " ".join([*story(result), *doubts(result)])
+
+
+def test_a_limit_that_one_run_alone_crosses_is_no_usual_variation():
+    """A fall of available memory that runs of one build may differ by, from above a critical limit to below it."""
+    rng = np.random.default_rng(7)
+    memory = {name: level + 5 * ar1(rng, ROWS, deviation=1) for name, level in (("a", 620), ("b", 450))}
+    runs = [a_run(seed) | {r"\Memory\Available MBytes": memory[name]} for seed, name in ((1, "a"), (2, "b"))]
+    comparison = compared(*runs)
+    text = plain(lines([comparison]))
+    assert answer(comparison) == Answer.UNKNOWN
+    assert "b crossed a limit of it that a held" in text
+    assert "uns of one build may" not in text

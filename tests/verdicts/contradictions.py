@@ -4,6 +4,7 @@ import re
 from collections import Counter
 
 from plimsoll.comparison.compared_signal import ComparisonOutcome
+from plimsoll.comparison.summary import account
 from plimsoll.insights.bottleneck.insight import INSIGHT as BOTTLENECK
 from plimsoll.insights.bottleneck.json import LimitPart
 from plimsoll.insights.trends.insight import INSIGHT as TRENDS
@@ -17,7 +18,9 @@ from plimsoll.review.findings import CROSSED, JUDGED
 from plimsoll.review.sentences import limit_of
 from tests.insights import diagnosis
 
-UNCHANGED = [TITLES[outcome] for outcome in (ComparisonOutcome.SAME, ComparisonOutcome.WITHIN)]
+UNCHANGED = [
+    TITLES[outcome] for outcome in (ComparisonOutcome.SAME, ComparisonOutcome.WITHIN, ComparisonOutcome.SPREAD)
+]
 MOVED = ("regression", "improvement", "change")
 ALL_ROOM = ("no resource came near", "Nothing that was recorded limits", "The load was too small")
 BUSY = ("cpu.busy", "cpu.busy_unstolen")
@@ -158,6 +161,13 @@ def of_comparison(comparison):
             {(rule["signal"], rule["host"], rule["instance"], rule["rule"]) for rule in whole["thresholds"][name]}
         )
     rows += [f"{rule} of {host}: in two lists" for (_, host, _, rule), count in once.items() if count > 1]
+    crossed = {signal["title"] for signal in judged if signal["limit_crossed_in"]}
+    rows += [
+        f"{sentence} But {title} crossed its limit in one alone"
+        for sentence in account(comparison)
+        for title in crossed
+        if title.casefold() in sentence.casefold() and re.search(r"What did not change|uns of one build may", sentence)
+    ]
     titles = {signal["title"] for signal in judged if signal["limit_crossed_in"] or signal["outcome"] in MOVED}
     for section in (block for block in blocks(comparison) if isinstance(block, Section) and block.title in UNCHANGED):
         listed = " ".join(plain_text(part.text) for part in section.blocks if isinstance(part, Paragraph))

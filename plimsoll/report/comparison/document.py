@@ -36,7 +36,7 @@ from plimsoll.report.render.markdown import render_markdown
 from plimsoll.report.render.terminal import render_lines
 from plimsoll.report.wording import scope
 from plimsoll.review.findings import Finding
-from plimsoll.review.sentences import breach_sentence
+from plimsoll.review.sentences import breach_sentence, threshold
 
 _MOST_IN_FULL = 2
 _MANY = f"Two runs at a time are shown in full; {Parameter.OUT} writes a report with all of them."
@@ -101,6 +101,12 @@ def name_of(comparisons: Sequence[Comparison]) -> str:
     )
 
 
+def result_of(compared: Compared) -> str:
+    """Return the outcome of a signal in words; no variation is called usual that crosses a limit in one run alone."""
+    usual = compared.outcome in (ComparisonOutcome.SPREAD, ComparisonOutcome.WITHIN, ComparisonOutcome.SAME)
+    return "Past its limit in one run alone" if usual and compared.crossed_in else TITLES[compared.outcome]
+
+
 def verdict(comparison: Comparison) -> VerdictBlock:
     """Return the block with the answer of a comparison, and the sentences that support the answer."""
     kind = answer(comparison)
@@ -117,10 +123,10 @@ def blocks(
     """
     yield verdict(comparison)
     for outcome, most in (_BRIEF_ROWS if brief else _ROWS).items():
-        if groups := by_signal(comparison.of(outcome)):
+        for heading, signals in group_pairs((result_of(signal), signal) for signal in comparison.of(outcome)).items():
+            groups = by_signal(signals)
             drawn = list(_charts(comparison, groups[: _DRAWN.get(outcome, 0)], charts))
-            table = _table(groups, TITLES[outcome], most)
-            yield Section(TITLES[outcome], (table, *drawn), noun="signals")
+            yield Section(heading, (_table(groups, heading, most), *drawn), noun="signals")
     if charts is not None and (same := unchanged(comparison)[:_MOST_SAME]):
         drawn = [ChartBlock(chart.chart, "small", chart.title) for chart in _charts(comparison, _singly(same), charts)]
         yield Section("What did not change", (_table(_singly(same), "What did not change"), *drawn), fold="open")
@@ -238,7 +244,7 @@ def _table(
 def _row(group: Sequence[Compared], *, results: bool = False) -> tuple[str, ...]:
     first, value = group[0], len(group) - 1
     where = short(place(first), _PLACE) + (f" (and {value} more)" if value else "")
-    result = (TITLES[first.outcome],) if results else ()
+    result = (result_of(first),) if results else ()
     return first.signal.title, where, *result, *_cells(first)
 
 
@@ -291,7 +297,9 @@ def _crossed(comparison: Comparison, *, brief: bool) -> Iterator[Section]:
         ("Crossed in one run, and not judged in the other", list(thresholds.unjudged)),
     )
     notes = [
-        Paragraph(f"{text}: {_names([finding.signal.title for finding in findings])}.", "note")
+        Paragraph(
+            f"{text}: {_names([f'{finding.signal.title} ({threshold(finding)})' for finding in findings])}.", "note"
+        )
         for text, findings in texts
         if findings
     ]
@@ -422,7 +430,7 @@ def _line(compared: Compared) -> str:
     first, second, change, interval, effective = _cells(compared)
     change = f" ({change})" if change else ""
     return (
-        f"{place(compared)}: {TITLES[compared.outcome].lower()}: {first} to {second}{change}, difference {interval} "
+        f"{place(compared)}: {result_of(compared).lower()}: {first} to {second}{change}, difference {interval} "
         f"(95 %), {effective} independent samples"
     )
 
