@@ -35,7 +35,19 @@ def scope(review: Review, zone: Zone) -> str:
     parts += ["results of a load driver"] if len(review.hosts) > len(hosts) else []
     text = f" every {between(review.intervals)}" if review.intervals else ""
     parts.append(f"{counted(review.counters, 'counter')}{text}")
+    parts += [_pauses_text(review, zone)] if review.pauses else []
     return " · ".join(parts)
+
+
+def _pauses_text(review: Review, zone: Zone) -> str:
+    """Return when the longest pause of a recorder was, and how many pauses and hosts with pauses there are beside."""
+    host, pauses = max(review.pauses.items(), key=lambda item: max(end - start for start, end in item[1]))
+    start, end = max(pauses, key=lambda pause: pause[1] - pause[0])
+    of = f" of {host}" if len(review.computers) > 1 else ""
+    again = f" and in {counted(len(pauses) - 1, 'shorter pause')}" if len(pauses) > 1 else ""
+    hosts = f", and less of {counted(len(review.pauses) - 1, 'more host')}" if len(review.pauses) > 1 else ""
+    when = f"{review.clock(zone, start)}–{review.clock(zone, end)} ({duration_text(end - start)})"
+    return f"nothing recorded{of} {when}{again}{hosts}"
 
 
 def lasted(duration: int) -> str:

@@ -21,7 +21,15 @@ from plimsoll.review.judging import crossed_before, judge
 from plimsoll.review.phases.found_phases import FoundPhases, Load, find_phases, loads
 from plimsoll.review.phases.throughput_loss import ThroughputLoss, throughput_loss
 from plimsoll.review.recorded_signals import RecordedSignals
-from plimsoll.review.recording.host_spans import gone, paused, recordings, restarted, rows_of_hosts
+from plimsoll.review.recording.host_spans import (
+    LONG_PAUSES,
+    gone,
+    paused,
+    pauses_and_length,
+    recordings,
+    restarted,
+    rows_of_hosts,
+)
 from plimsoll.review.recording.impossible import (
     BadCounter,
     bad_counters,
@@ -180,6 +188,13 @@ class Review:
     def _recordings(self) -> dict[str, list[Times]]:
         """The times (UTC ns) of each recording of each host, in the reviewed part of the run."""
         return recordings(self.logs, self.hosts, self.host_of, self._part)
+
+    @cached_property
+    def pauses(self) -> dict[str, list[tuple[int, int]]]:
+        """The samples (UTC ns) around each pause of a host's recorder, for hosts with pauses of two minutes in all."""
+        planned = self.question.planned
+        by_host = {host: pauses_and_length(parts, planned)[0] for host, parts in self._recordings.items()}
+        return {host: of for host, of in by_host.items() if sum(end - start for start, end in of) >= LONG_PAUSES}
 
     @cached_property
     def coverage(self) -> Coverage:

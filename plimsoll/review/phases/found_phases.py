@@ -25,6 +25,7 @@ from plimsoll.model.samples import Samples
 from plimsoll.model.times import SECOND, Zone, duration_text
 from plimsoll.model.value_text import percent
 from plimsoll.review.recorded_signals import RecordedSignals
+from plimsoll.review.recording.host_spans import LONG_PAUSES, longest_steps
 from plimsoll.rules.schema import field_types
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.states import EVALUATION_INTERVAL
@@ -187,9 +188,7 @@ def _describe_phases(load: Load, state: SteadyState | NotSteady, start: int, end
     boundaries = (state.begin, state.end)
     confidence = state.confidence * (_PROCESSOR_TIME if load.kind is None else 1)
     shown = min(confidence, _SUREST if confidence >= SURE else SURE - 0.001)  # not rounded to what is sure enough
-    parts = ", ".join(
-        f"{_NAMES[phase.name]} {duration_text(round((phase.end - phase.start) / SECOND) * SECOND)}" for phase in phases
-    )
+    parts = ", ".join(f"{_NAMES[phase.name]} {_recorded_text(load, phase)}" for phase in phases)
     return FoundPhases(
         phases,
         confidence,
@@ -205,6 +204,15 @@ def _describe_phases(load: Load, state: SteadyState | NotSteady, start: int, end
 
 
 _NAMES = {RAMP_UP: "ramp-up", STEADY: "steady state", "ramp-down": "ramp-down"}
+
+
+def _recorded_text(load: Load, phase: Phase) -> str:
+    """Return how long a phase lasted without the breaks in the load's samples, and in how many parts."""
+    times = load.samples.between(phase.start, phase.end).present.times
+    steps = np.diff(times)
+    breaks = steps[steps > np.maximum(longest_steps(times), LONG_PAUSES)] if len(steps) else steps
+    lasted = duration_text(round((phase.end - phase.start - int(breaks.sum())) / SECOND) * SECOND)
+    return f"{lasted} in {len(breaks) + 1} parts" if len(breaks) else lasted
 
 
 def _judged_test(state: SteadyState) -> tuple[int, int] | None:

@@ -53,6 +53,7 @@ class _Services:
 
 _UPTIME = "system.uptime"
 _SHORTEST_GAP = 60 * SECOND  # and PAUSE intervals: rules have no values in it, either
+LONG_PAUSES = 120 * SECOND  # of which the first screen says when they were; our choice
 _MOST_NAMED = 3
 _BOOT = 60 * SECOND  # the first program starts at most this long before or after the begin of the system's uptime
 # Our choice: separate recordings, as on two days, are further apart than each is long.
@@ -164,7 +165,8 @@ def paused(
     """
     texts: list[str] = []
     for host, parts in recordings.items():
-        absent, of = _absence(parts, planned)
+        pauses, of = pauses_and_length(parts, planned)
+        absent = sum(end - start for start, end in pauses)
         if absent > max(long_absence(of), smallest_share * of):
             texts.append(f"{host} for {duration_text(absent)} of {duration_text(of)}")
     if texts:
@@ -172,19 +174,20 @@ def paused(
         yield Doubt(f"nothing was recorded of {which}", "what happened in that time is not known")
 
 
-def _absence(parts: Sequence[Times], planned: Sequence[Planned]) -> tuple[int, int]:
-    """Return how long (ns) nothing was recorded outside planned work, and the total time (ns).
+def pauses_and_length(parts: Sequence[Times], planned: Sequence[Planned]) -> tuple[list[tuple[int, int]], int]:
+    """Return the samples of a host around each pause of its recorder (UTC ns), and the total time (ns).
 
-    Both times are without pauses between separate recordings, such as recordings of several days.
+    Both are without planned work, and without pauses between separate recordings, such as recordings of several days.
     """
     times = merge_times(parts)
     steps = np.diff(times)
-    longest = _longest_steps(times)
+    longest = longest_steps(times)
     at = np.flatnonzero(steps > np.maximum(longest, SHORTEST_ABSENCE))
     bounds = np.concatenate(([0], at + 1, [len(times)]))
     lengths = (times[bounds[1:] - 1] - times[bounds[:-1]]).tolist()
     beside = {row: max(pair) for row, pair in zip(at.tolist(), pairwise(lengths), strict=True)}
-    absent, of = 0, int(times[-1] - times[0])
+    pauses: list[tuple[int, int]] = []
+    of = int(times[-1] - times[0])
     for row in np.flatnonzero(steps > longest).tolist():
         before, after, pause = int(times[row]), int(times[row + 1]), int(steps[row])
         within = any(part[0] <= before and part[-1] >= after for part in parts)
@@ -194,11 +197,11 @@ def _absence(parts: Sequence[Times], planned: Sequence[Planned]) -> tuple[int, i
             not work.rules and work.start <= before + longest[row] and work.end >= after - longest[row]
             for work in planned
         ):
-            absent += pause
-    return absent, of
+            pauses.append((before, after))
+    return pauses, of
 
 
-def _longest_steps(times: Times) -> Values:
+def longest_steps(times: Times) -> Values:
     """Return, for each step between samples, the length (ns) from which it is a pause, by the interval there."""
     longest = np.full(len(times) - 1, PAUSE * (sampling_interval(times) or 0))
     for part in other_intervals(times):
