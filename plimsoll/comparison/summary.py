@@ -283,8 +283,7 @@ def _unchanged(comparison: Comparison) -> str:
 def unchanged(comparison: Comparison) -> list[Compared]:
     """Return the resource signals that differ on no host or instance, each for its busiest subject."""
     same = comparison.within_limits(*_ALIKE)
-    moving = {compared.name for compared in comparison.judged if compared.outcome not in _ALIKE}
-    groups = [[compared for compared in same if compared.name == name] for name in resources() if name not in moving]
+    groups = [[compared for compared in same if compared.name == name] for name in resources()]
     return [max(group, key=lambda compared: compared.first.mean.mean) for group in groups if group]
 
 

@@ -15,7 +15,7 @@ from plimsoll.review.sentences import between, crossed_clause, limit_of, place, 
 from plimsoll.review.verdict import Group, crossed_groups, severities
 from plimsoll.rules.crossings import Crossing
 from plimsoll.rules.schema.pack import Condition, Rule
-from plimsoll.rules.wording import limit_text, reduction
+from plimsoll.rules.wording import limit_text
 
 _MOST = 3
 WITH_REASON = (Outcome.TOO_SHORT, Outcome.NOT_JUDGED, Outcome.OFF)
@@ -35,19 +35,13 @@ def scope(review: Review, zone: Zone) -> str:
     parts += ["results of a load driver"] if len(review.hosts) > len(hosts) else []
     text = f" every {between(review.intervals)}" if review.intervals else ""
     parts.append(f"{counted(review.counters, 'counter')}{text}")
-    parts += [_pauses_text(review, zone)] if review.pauses else []
+    if review.pauses:
+        start, end, host = max(review.pauses, key=lambda pause: pause[1] - pause[0])
+        of = f" of {host}" if len(hosts) > 1 else ""
+        when = f"{review.clock(zone, start)}–{review.clock(zone, end)} ({duration_text(end - start)})"
+        count = f", the longest of {len(review.pauses):,} pauses" if len(review.pauses) > 1 else ""
+        parts.append(f"nothing recorded{of} {when}{count}")
     return " · ".join(parts)
-
-
-def _pauses_text(review: Review, zone: Zone) -> str:
-    """Return when the longest pause of a recorder was, and how many pauses and hosts with pauses there are beside."""
-    host, pauses = max(review.pauses.items(), key=lambda item: max(end - start for start, end in item[1]))
-    start, end = max(pauses, key=lambda pause: pause[1] - pause[0])
-    of = f" of {host}" if len(review.computers) > 1 else ""
-    again = f" and in {counted(len(pauses) - 1, 'shorter pause')}" if len(pauses) > 1 else ""
-    hosts = f", and less of {counted(len(review.pauses) - 1, 'more host')}" if len(review.pauses) > 1 else ""
-    when = f"{review.clock(zone, start)}–{review.clock(zone, end)} ({duration_text(end - start)})"
-    return f"nothing recorded{of} {when}{again}{hosts}"
 
 
 def lasted(duration: int) -> str:
@@ -186,15 +180,13 @@ def margin(finding: Finding) -> str:
 
 
 def extreme(finding: Finding) -> str:
-    """Return what makes the worst value the worst: `highest`, `lowest 5 min mean`, `lowest maximum of 15 min`.
+    """Return what makes the worst value the worst: `highest`, `lowest 5 min mean`, `lowest 15 min maximum`.
 
     The word is `always` if only one value is healthy, and no other value occurred.
     """
     limit = limit_of(finding)
     only = "always" if worst_shown(finding) == limit.limit else "at worst"
     which = {"higher": "highest", "lower": "lowest", "either": only}[limit.worse]
-    if finding.covered is None and (text := reduced(finding)) and finding.rule.reduce in ("max", "min"):
-        return f"{which} {reduction(finding.rule.reduce)} of {text.rsplit(' ', 1)[0]}"
     return f"{which} {reduced(finding)}".rstrip()
 
 

@@ -22,7 +22,7 @@ from plimsoll.review.phases.found_phases import FoundPhases, Load, find_phases, 
 from plimsoll.review.phases.throughput_loss import ThroughputLoss, throughput_loss
 from plimsoll.review.recorded_signals import RecordedSignals
 from plimsoll.review.recording.host_spans import (
-    LONG_PAUSES,
+    LONG_PAUSE,
     gone,
     paused,
     pauses_and_length,
@@ -190,11 +190,11 @@ class Review:
         return recordings(self.logs, self.hosts, self.host_of, self._part)
 
     @cached_property
-    def pauses(self) -> dict[str, list[tuple[int, int]]]:
-        """The samples (UTC ns) around each pause of a host's recorder, for hosts with pauses of two minutes in all."""
-        planned = self.question.planned
-        by_host = {host: pauses_and_length(parts, planned)[0] for host, parts in self._recordings.items()}
-        return {host: of for host, of in by_host.items() if sum(end - start for start, end in of) >= LONG_PAUSES}
+    def pauses(self) -> list[tuple[int, int, str]]:
+        """The samples (UTC ns) around each pause of a host's recorder, and the host; empty if all are short."""
+        by_host = {host: pauses_and_length(parts, self.question.planned)[0] for host, parts in self._recordings.items()}
+        pauses = [(start, end, host) for host, spans in by_host.items() for start, end in spans]
+        return pauses if any(end - start >= LONG_PAUSE for start, end, _ in pauses) else []
 
     @cached_property
     def coverage(self) -> Coverage:

@@ -41,8 +41,9 @@ def crossed_clause(finding: Finding) -> str:
         raise ValueError(f"{finding.rule.id} was not judged")
     if finding.share_of_time == 1 and finding.outcome != Outcome.OFTEN and track.healthy.worse != "either":
         return _throughout(finding, track)
-    side = f"{_SIDE[track.healthy.worse]}{_conditions(track)}"
-    at_worst = f"at worst {worst_text(finding, worst_crossed(finding))}"
+    worst, limit = worst_crossed(finding), track.healthy
+    beyond = "to its limit" if worst == limit.limit else _SIDE["higher" if worst > limit.limit == 0 else limit.worse]
+    side, at_worst = f"{beyond}{_conditions(track)}", f"at worst {worst_text(finding, worst)}"
     if finding.outcome == Outcome.OFTEN:
         return f"went {often(finding)}, {at_worst}"
     return f"went {side} {how_long(finding)}, {at_worst}{in_phase(finding)}{_not_back(finding, track)}"

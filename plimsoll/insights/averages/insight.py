@@ -31,6 +31,7 @@ def sentence(average: MisleadingAverage) -> str:
     if average.kind == "tail":
         half = f"at most {text(figures.median)}" if figures.median else "zero"
         highest = f"1 % are above {text(figures.p99)}, at most {text(figures.maximum)}"
+        highest = highest if figures.p99 != figures.maximum else f"1 % and more are {text(figures.maximum)}"
         return f"{start}half of the samples are {half}, and {highest}."
     share = average.share or 0.0
     return (

@@ -25,7 +25,7 @@ from plimsoll.model.samples import Samples
 from plimsoll.model.times import SECOND, Zone, duration_text
 from plimsoll.model.value_text import percent
 from plimsoll.review.recorded_signals import RecordedSignals
-from plimsoll.review.recording.host_spans import LONG_PAUSES, longest_steps
+from plimsoll.review.recording.host_spans import LONG_PAUSE, longest_steps
 from plimsoll.rules.schema import field_types
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.states import EVALUATION_INTERVAL
@@ -210,7 +210,7 @@ def _recorded_text(load: Load, phase: Phase) -> str:
     """Return how long a phase lasted without the breaks in the load's samples, and in how many parts."""
     times = load.samples.between(phase.start, phase.end).present.times
     steps = np.diff(times)
-    breaks = steps[steps > np.maximum(longest_steps(times), LONG_PAUSES)] if len(steps) else steps
+    breaks = steps[steps > np.maximum(longest_steps(times), LONG_PAUSE)] if len(steps) else steps
     lasted = duration_text(round((phase.end - phase.start - int(breaks.sum())) / SECOND) * SECOND)
     return f"{lasted} in {len(breaks) + 1} parts" if len(breaks) else lasted
 

@@ -53,7 +53,7 @@ class _Services:
 
 _UPTIME = "system.uptime"
 _SHORTEST_GAP = 60 * SECOND  # and PAUSE intervals: rules have no values in it, either
-LONG_PAUSES = 120 * SECOND  # of which the first screen says when they were; our choice
+LONG_PAUSE = 120 * SECOND  # from which on the first screen says when it was; our choice
 _MOST_NAMED = 3
 _BOOT = 60 * SECOND  # the first program starts at most this long before or after the begin of the system's uptime
 # Our choice: separate recordings, as on two days, are further apart than each is long.
