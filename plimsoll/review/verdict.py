@@ -28,6 +28,7 @@ from plimsoll.review.sentences import (
 from plimsoll.rules.schema.field_types import Severity
 from plimsoll.rules.schema.pack import Rule
 from plimsoll.rules.states import EVALUATION_INTERVAL
+from plimsoll.rules.subjects import is_total
 from plimsoll.rules.wording import SEVERITIES, exactly
 
 
@@ -116,6 +117,8 @@ def headline(findings: Sequence[Finding], doubts: Sequence[Doubt], span: int, pl
     answer = verdict(findings, doubts)
     if answer == Verdict.NOT_HEALTHY:
         sentences = [group_sentence(groups[0])]
+        if (subject := groups[0].worst.subject) and is_total(subject.instance or ""):
+            sentences += [f"Only {subject.instance} was recorded, the total of all: a single one may be far worse."]
         if more := len(groups) - 1:
             sentences += [f"{counted(more, 'more signal')} crossed {'its limit' if more == 1 else 'their limits'}."]
     elif answer == Verdict.UNKNOWN:
