@@ -21,6 +21,6 @@ def remarks_on_missing_fields(recorded: RecordedSignals, signals: Mapping[str, S
     for field, lacking in sorted(hosts.items()):
         text = (
             f"{field} of {listed(sorted(lacking), _MOST_HOSTS)} was not recorded, although fields that limits need "
-            "beside it were: these limits are not judged; let the agent send it"
+            "beside it were: these limits are not judged; record it, too"
         )
         yield Remark(Kind.NOTED, text)
