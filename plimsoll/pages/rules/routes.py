@@ -1,4 +1,4 @@
-"""The page of all rules, and the page of a rule: documentation, overrides, current values, alerts, limit form."""
+"""The search for rules, and the page of a rule: documentation, overrides, current values, alerts, limit form."""
 
 import math
 import re
@@ -31,7 +31,7 @@ from plimsoll.pages.shared.forms import Fields, actor_of, form_routes, see
 from plimsoll.pages.shared.frame import Frame
 from plimsoll.pages.shared.settings_change import change_settings
 from plimsoll.report.rule_page import sections, threshold_text
-from plimsoll.rules.schema.pack import Rule
+from plimsoll.rules.schema.pack import Pack, Rule
 from plimsoll.rules.schema.units import unit_of, written
 from plimsoll.rules.states import State
 from plimsoll.rules.wording import limit_text
@@ -41,6 +41,7 @@ _PREVIEWED = 30 * 86_400 * SECOND
 _LONGEST_PREVIEW_S = 20.0
 _MOST_JUDGED = 200
 _MOST_ALERTS = 20
+_MOST_FOUND = 100
 _RULE_LINK = re.compile(r"\]\(([a-z0-9-]+)\.md\)")
 _WORST_FIRST = (State.FIRING, State.PENDING, State.OK, State.NO_DATA, State.NOT_JUDGED)
 _WORDS = {State.FIRING: "firing", State.PENDING: "pending", State.OK: "healthy"}
@@ -54,19 +55,21 @@ _LONGEST = 100
 
 @dataclass(frozen=True, slots=True)
 class RuleLine:
-    """A rule in the list of rules. `judged` and `firing` are the numbers of hosts or instances.
-
-    `text` is the text that the search compares; `is_shown` means that it contains all search words.
-    """
+    """A rule in a list of rules. `judged` and `firing` are the numbers of hosts or instances."""
 
     rule: Rule
+    pack: Pack
     signal: str
     limit: str
     holds: str
     judged: int
     firing: int
-    text: str
-    is_shown: bool
+
+    def matches(self, words: str, pack: str) -> bool:
+        """Return whether the line has all search words, and is of the pack; empty means any."""
+        rule = self.rule
+        text = f"{rule.id} {self.signal} {rule.summary} {rule.severity} {self.pack.title} {self.pack.pack}".casefold()
+        return pack in ("", self.pack.pack) and all(word in text for word in words.casefold().split())
 
 
 def routes(watched: Watched, frame: Frame) -> list[Route]:
@@ -74,23 +77,24 @@ def routes(watched: Watched, frame: Frame) -> list[Route]:
     catalogue = watched.site.catalogue
 
     def show_all(request: Request) -> Response:
-        """Return the page of all rules; rules without the search words are hidden."""
-        words = request.query_params.get("q", "").strip()[:_LONGEST]
+        """Return the page of rules: what a search finds, those that fire or are judged first; else the packs."""
+        words, pack = (request.query_params.get(name, "").strip()[:_LONGEST] for name in ("q", "pack"))
         judged = Counter[str]()
         for states in watched.judged().rules:
             judged[states.rule.id] += sum(map(len, states.limits.rows.values()))
         firing = Counter(alert.rule for alert in alert_queries.firing(watched.file) if alert.kind == "rule")
 
-        def make_line(rule: Rule) -> RuleLine:
-            signal = catalogue.signals[rule.signal].title
-            text = f"{rule.id} {signal} {rule.summary} {rule.severity}".casefold()
+        def make_line(rule: Rule, pack: Pack) -> RuleLine:
             limit, holds = threshold_text(rule, catalogue.signals), duration_text(rule.for_) if rule.for_ else "at once"
-            is_shown = all(word in text for word in words.casefold().split())
-            return RuleLine(rule, signal, limit, holds, judged[rule.id], firing[rule.id], text, is_shown)
+            signal = catalogue.signals[rule.signal].title
+            return RuleLine(rule, pack, signal, limit, holds, judged[rule.id], firing[rule.id])
 
-        packs = [(pack, [*map(make_line, pack.rules)]) for pack in catalogue.packs]
-        shown = sum(line.is_shown for _, lines in packs for line in lines)
-        return frame.page(request, "rules/rules.html.j2", "Rules", packs=packs, words=words, shown=shown)
+        packs = [(pack, [make_line(rule, pack) for rule in pack.rules]) for pack in catalogue.packs]
+        lines = [line for _, lines in packs for line in lines]
+        found = [line for line in lines if (line.matches(words, pack) if words or pack else line.firing)]
+        found.sort(key=lambda line: (line.rule.id != words, not line.firing, not line.judged))
+        content = {"packs": packs, "words": words, "pack": pack, "lines": found[:_MOST_FOUND], "found": len(found)}
+        return frame.page(request, "rules/rules.html.j2", "Rules", total=len(lines), **content)
 
     def show_rule(request: Request, form: Form, previewed: Sequence[str] = ()) -> Response:
         name: str = request.path_params["id"]
