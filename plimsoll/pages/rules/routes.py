@@ -24,7 +24,7 @@ from plimsoll.dashboards.limits import panel_of
 from plimsoll.hosts import overlay
 from plimsoll.model.errors import Unreachable, Unusable, printable_lines, suggest
 from plimsoll.model.series import host_key
-from plimsoll.model.times import SECOND, Zone, duration_text
+from plimsoll.model.times import SECOND, Zone
 from plimsoll.model.value_text import quantity
 from plimsoll.pages.shared.alert_rows import rows
 from plimsoll.pages.shared.forms import Fields, actor_of, form_routes, see
@@ -61,7 +61,6 @@ class RuleLine:
     pack: Pack
     signal: str
     limit: str
-    holds: str
     judged: int
     firing: int
 
@@ -85,9 +84,8 @@ def routes(watched: Watched, frame: Frame) -> list[Route]:
         firing = Counter(alert.rule for alert in alert_queries.firing(watched.file) if alert.kind == "rule")
 
         def make_line(rule: Rule, pack: Pack) -> RuleLine:
-            limit, holds = threshold_text(rule, catalogue.signals), duration_text(rule.for_) if rule.for_ else "at once"
-            signal = catalogue.signals[rule.signal].title
-            return RuleLine(rule, pack, signal, limit, holds, judged[rule.id], firing[rule.id])
+            signal, limit = catalogue.signals[rule.signal].title, threshold_text(rule, catalogue.signals)
+            return RuleLine(rule, pack, signal, limit, judged[rule.id], firing[rule.id])
 
         packs = [(pack, [make_line(rule, pack) for rule in pack.rules]) for pack in catalogue.packs]
         lines = [line for _, lines in packs for line in lines]
