@@ -23,6 +23,7 @@ IncidentKey: TypeAlias = tuple[str, str, str | None]  # host (case-folded), caus
 Kind = Literal["rule", "flapping", "host-silent", "all-silent", "plimsoll"]
 Ended = Literal["recovered", "retired", "rule removed"]
 _BY_INSTANCE = ("disk", "space")  # two disks of a host fail each by itself
+_MEASURED_ON = "Measured on "
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +114,11 @@ class Alert(NamedTuple):
         return self.ended_at is None
 
     @property
+    def is_hint(self) -> bool:
+        """Whether the alert only suggests its cause: a warning whose limit was measured on another machine."""
+        return self.severity == "warning" and _MEASURED_ON in self.details.note
+
+    @property
     def begin(self) -> int:
         """The time (UTC ns) from which the condition was true; when the alert fired if that is not known."""
         return self.fired_at if self.since is None else self.since
@@ -184,7 +190,7 @@ def details_of(
     if rule.phase:
         notes.append(f"Documented for the phase {rule.phase}; phases are not known here, so it is judged at all times.")
     if rule.measured_on:
-        notes.append(f"Measured on {rule.measured_on}.")
+        notes.append(f"{_MEASURED_ON}{rule.measured_on}.")
     window = duration_text(rule.over) if rule.over else ""
     gained = f" gained in {window}" if rule.reduce == "increase" else ""
     reduced = reduced_text(rule.reduce, window)

@@ -1,30 +1,37 @@
 """The sentences on alerts in notifications, on the command line and on pages."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+
+import numpy as np
 
 from plimsoll.alerting.alert import Alert, holds
 from plimsoll.alerting.firing import Incident
-from plimsoll.alerting.latest_evaluation import LatestEvaluation
+from plimsoll.alerting.latest_evaluation import LatestEvaluation, RuleState
 from plimsoll.alerting.silences import Silence
 from plimsoll.model.remark import counted, listed
 from plimsoll.model.series import host_key
 from plimsoll.model.times import SECOND, Zone, duration_text
 from plimsoll.model.value_text import quantity
+from plimsoll.rules.load import Catalogue
+from plimsoll.rules.schema.field_types import Healthy
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.states import State
+from plimsoll.rules.wording import crossed_text, limit_text
 
 _WORDS = {
-    "cpu": "{host} is short of processors",
-    "memory": "{host} has too little memory",
-    "disk": "{disk} cannot keep up",
-    "io": "{disk} cannot keep up",
-    "space": "{disk} is running out of space",
-    "network": "The network of {host} is near what it can carry",
-    "software": "{host} waits inside its software",
+    "cpu": "{host} {probably}is short of processors",
+    "memory": "{host} {probably}has too little memory",
+    "disk": "{disk} {probably}cannot keep up",
+    "io": "{disk} {probably}cannot keep up",
+    "space": "{disk} {probably}is running out of space",
+    "network": "The network of {host} {probably}is near what it can carry",
+    "software": "{host} {probably}waits inside its software",
 }
 # One processor or process, or the time that another guest takes, proves no shortage of the resource.
 _OF_ITSELF = ("process.cpu", "cpu.processor_busy", "cpu.steal")
+_MOST_AGAINST = 3
+_NEAR = 0.2  # of the limit; ours
 _RESOURCES = {"cpu": "processors", "memory": "memory", "disk": "disks"}
 _AGAIN = {
     "recovered": "healthy again",
@@ -105,7 +112,7 @@ def still_sentence(alert: Alert, zone: Zone, now: int) -> str:
     long = duration_text((now - alert.begin) // SECOND * SECOND)
     if alert.kind != "rule":
         return _sentence(alert, "still", long=long, why=f": {alert.details.note}" if alert.details.note else "")
-    last = "without data now" if alert.stale else f"now {quantity(alert.last, alert.details.unit)}"
+    last = "without data now" if alert.stale else f"now {quantity(alert.last, alert.details.unit)}{_margin(alert)}"
     past, ends = f"past its limit for {long}", ""
     if _is_within(alert) and not alert.stale:
         past = f"passed its limit {long} ago, not recovered"
@@ -119,7 +126,8 @@ def state_sentence(alert: Alert) -> str:
         return f"Not judged: {alert.details.note}."
     if alert.kind != "rule":
         return _sentence(alert, "state")
-    now = value = quantity(_value(alert), alert.details.unit)
+    value = quantity(_value(alert), alert.details.unit)
+    now = f"{value}{_margin(alert)}"
     if alert.stale:
         now = f"was {value} and has no data now"
     elif _is_within(alert):
@@ -175,6 +183,16 @@ def _is_within(alert: Alert) -> bool:
     return bool(alert.healthy) and not math.isnan(alert.worst) and holds(alert.healthy, _value(alert))
 
 
+def _margin(alert: Alert) -> str:
+    """Return by how much a value just past its limit is past it: `, 3 % past its limit`; empty if by a fifth or more.
+
+    Shares have no margin, as per cent of per cent are misread.
+    """
+    limit = Healthy.parse(alert.healthy).limit if alert.healthy and alert.details.unit != "%" else 0.0
+    share = abs(_value(alert) - limit) / abs(limit) if limit else math.inf
+    return f", {share:.0%} past its limit".replace("%", " %") if share < _NEAR and not _is_within(alert) else ""
+
+
 def named(alert: Alert) -> str:
     """Return the name of the quantity past its limit, without the host: `Free space, C:`."""
     return f"{alert.details.title}, {alert.instance}" if alert.instance else alert.details.title
@@ -216,7 +234,9 @@ def short_resource(alert: Alert) -> str:
     if alert.kind != "rule" or alert.signal in _OF_ITSELF:
         return ""
     return _WORDS.get(alert.details.cause, "").format(
-        host=alert.host, disk=f"{alert.instance} of {alert.host}" if alert.instance else f"A disk of {alert.host}"
+        host=alert.host,
+        disk=f"{alert.instance} of {alert.host}" if alert.instance else f"A disk of {alert.host}",
+        probably="probably " if alert.is_hint else "",
     )
 
 
@@ -226,6 +246,38 @@ def certainty(incident: Incident) -> str:
         return ""
     count = len({alert.signal for alert in incident.alerts})
     return f"inferred from {counted(count, 'signal')}"
+
+
+def confidence(incident: Incident, judged: LatestEvaluation, catalogue: Catalogue) -> str:
+    """Return how sure an incident's cause is: the evidence for and against it, and resources that no limit judges."""
+    alert = incident.worst
+    if alert.kind != "rule":
+        return ""
+    against = _weigh_evidence(alert, judged, catalogue) if alert.is_hint and alert.rule in catalogue.rules else ()
+    parts = (certainty(incident), *against, unjudged(alert.host, judged, catalogue.signals))
+    return " · ".join(filter(None, parts))
+
+
+def _weigh_evidence(alert: Alert, judged: LatestEvaluation, catalogue: Catalogue) -> Iterator[str]:
+    """Yield the further conditions of an alert's rule, and the limits that hold although the cause would cross them."""
+    rule, signals = catalogue.rules[alert.rule], catalogue.signals
+    states = [state for state in judged.on(host_key(alert.host)) if state.state != State.NO_DATA]
+    recorded = {state.rule.signal for state in states}
+    for condition in rule.and_:
+        title, unit = signals[condition.signal].title, signals[condition.signal].unit
+        limit = crossed_text(condition.healthy, unit)
+        yield f"and {title} {limit}" if condition.signal in recorded else f"{title} would decide, and is not recorded"
+    held = {
+        state.rule.signal: f"{signals[state.rule.signal].title} {_held(state, signals[state.rule.signal].unit)}"
+        for state in states
+        if state.rule.severity != "info" and state.healthy.holds(np.array([state.value]))[0]
+    }
+    if against := [held[name] for name in rule.look_at if name in held][:_MOST_AGAINST]:
+        yield f"against it: {', '.join(against)}"
+
+
+def _held(state: RuleState, unit: str) -> str:
+    return f"{quantity(state.value, unit)} ({limit_text(state.healthy, unit)})"
 
 
 def unjudged(host: str, judged: LatestEvaluation, signals: Mapping[str, Signal]) -> str:

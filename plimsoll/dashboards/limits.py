@@ -67,7 +67,7 @@ def rules_by_signal() -> dict[str, tuple[Rule, ...]]:
 def drawn(rules: Sequence[Rule]) -> tuple[Rule, ...]:
     """Return one rule for each limit that is drawn as a line.
 
-    Of rules with the same limit, rules without further conditions are preferred, then the most severe rule.
+    Of rules with the same limit, the rule with the fewest further conditions is preferred, then the most severe.
     """
     best: dict[tuple[bool, float], Rule] = {}
     for rule in rules:
@@ -131,8 +131,8 @@ def shortly(healthy: Healthy, unit: str) -> str:
     return limit_text(replace(healthy, limit=round(healthy.limit, decimals)), unit)
 
 
-def _weight(rule: Rule) -> tuple[bool, int]:
-    return not rule.and_, gravity(rule.severity)
+def _weight(rule: Rule) -> tuple[int, int]:
+    return -len(rule.and_), gravity(rule.severity)
 
 
 def home_of(signal: str) -> tuple[str, PanelSpec] | None:

@@ -20,7 +20,7 @@ from plimsoll.alerting.alert_queries import events
 from plimsoll.alerting.alerts_file import NotKept
 from plimsoll.alerting.firing import Incident, firing
 from plimsoll.alerting.silences import Silence
-from plimsoll.alerting.wording import cause, certainty, made_sentence, unjudged
+from plimsoll.alerting.wording import cause, confidence, made_sentence
 from plimsoll.dashboards.limits import panel_of
 from plimsoll.hosts import overlay
 from plimsoll.model.errors import Unusable
@@ -334,11 +334,10 @@ def content(watched: Watched, scenes: Scenes, alert: Alert, query: QueryParams, 
         end = str((now + _PROJECTION) // MILLISECOND) if alert.firing else end
     fires = alert.firing and alert.kind == "rule"
     mates = [mate for mate in watched.health().alerts if mate.incident == alert.incident and mate.id != alert.id]
-    sure = [certainty(Incident([alert, *mates])), unjudged(alert.host, watched.judged(), signals)] if fires else []
     return {
         "alert": alert,
         "cause": cause(alert) if fires else "",
-        "sure": " · ".join(text for text in sure if text),
+        "sure": confidence(Incident([alert, *mates]), watched.judged(), watched.site.catalogue) if fires else "",
         "sentence": sentence(alert, zone, now),
         "marks": [*marks(alert, silences.active(watched.file, now), zone)],
         "facts": [*_facts(alert, find_crossed_since(scenes, alert), zone, now)],

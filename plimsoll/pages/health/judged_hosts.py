@@ -7,9 +7,9 @@ from itertools import chain
 import numpy as np
 
 from plimsoll.alerting.alert import Alert
-from plimsoll.alerting.firing import Firing
+from plimsoll.alerting.firing import Firing, Incident
 from plimsoll.alerting.latest_evaluation import LatestEvaluation, RuleState, RuleStates
-from plimsoll.alerting.wording import unjudged
+from plimsoll.alerting.wording import confidence
 from plimsoll.model.group_pairs import group_pairs
 from plimsoll.model.log import Values
 from plimsoll.model.series import HostKey
@@ -52,9 +52,9 @@ class JudgedHosts:
         rules = self.rules(host)
         return {pack.title for pack in self._catalogue.packs if any(rule.id in rules for rule in pack.rules)}
 
-    def lacking(self, host: HostKey) -> str:
-        """Return a text that names the resources of a host that no limit judges now; empty if all are judged."""
-        return unjudged(host, self._judged, self._catalogue.signals)
+    def confidence(self, incident: Incident) -> str:
+        """Return how sure the cause of an incident is."""
+        return confidence(incident, self._judged, self._catalogue)
 
     @cached_property
     def crossed(self) -> Mapping[HostKey, Collection[str]]:

@@ -14,9 +14,8 @@ from plimsoll.alerting.alert import Alert
 from plimsoll.alerting.firing import Incident
 from plimsoll.alerting.health import Health, HealthAnswer, HostState
 from plimsoll.alerting.silences import Silence
-from plimsoll.alerting.wording import cause, certainty, named, state_sentence
+from plimsoll.alerting.wording import cause, named, state_sentence
 from plimsoll.model.remark import counted, listed
-from plimsoll.model.series import host_key
 from plimsoll.model.times import SECOND, Zone, duration_text
 from plimsoll.model.value_text import number, quantity
 from plimsoll.pages.health.host_cells import CROSSED, HostCell
@@ -123,12 +122,11 @@ def basis(health: Health, zone: Zone, now: int) -> Iterator[str]:
 def describe_incident(incident: Incident, silences: Sequence[Silence], judged: JudgedHosts, now: int) -> dict[str, Any]:
     """Return the template variables of an incident, which counts as silenced if all of its alerts are."""
     alert = incident.worst
-    lacking = judged.lacking(host_key(alert.host)) if alert.kind == "rule" else ""
     return {
         "alert": alert,
         "cause": cause(alert),
         "sentence": state_sentence(alert),
-        "sure": " · ".join(text for text in (certainty(incident), lacking) if text),
+        "sure": judged.confidence(incident),
         "facts": [*_facts(incident, now)],
         "silenced": _silenced(incident, silences),
     }
@@ -145,7 +143,7 @@ def _silenced(incident: Incident, silences: Sequence[Silence]) -> str:
 
 
 def _facts(incident: Incident, now: int) -> Iterator[str]:
-    """Yield short texts on an incident: its duration, its worst value, further limits, and signals to look at."""
+    """Yield short texts on an incident: its duration, its worst value, and further limits."""
     alert = incident.worst
     yield f"for {_long(now - alert.begin)}"
     if alert.kind == "rule" and not isnan(alert.worst):
@@ -159,8 +157,6 @@ def _facts(incident: Incident, now: int) -> Iterator[str]:
         )
     if alert.acked_at:
         yield f"acknowledged by {alert.acked_by}" if alert.acked_by else "acknowledged"
-    if alert.details.look_at:
-        yield f"look at {', '.join(alert.details.look_at)}"
 
 
 def describe_cell(cell: HostCell, newest: int | None, now: int) -> Iterator[str]:

@@ -13,7 +13,7 @@ from plimsoll.alerting import actions, alert_queries, silences
 from plimsoll.alerting.health import HostHealth, HostState
 from plimsoll.alerting.latest_evaluation import RuleState
 from plimsoll.alerting.process_lines import ProcessLines
-from plimsoll.alerting.wording import cause, certainty, unjudged
+from plimsoll.alerting.wording import cause, confidence, unjudged
 from plimsoll.dashboards.areas import Area, load_areas
 from plimsoll.model.remark import counted
 from plimsoll.model.series import host_key
@@ -60,21 +60,22 @@ def _content(watched: Watched, health: HostHealth, scenes: Scenes, picker: Range
     host, zone, scene = host_key(health.name), picker.zone, scenes.live(picker.chosen.start, picker.chosen.end)
     fires = watched.health().firing.of_host.get(host, ())
     alerts = [alert for fire in fires for alert in fire.alerts]
-    judged = watched.judged().on(host)
-    cells = cells_of(judged, alerts, watched.site.catalogue)
+    latest, catalogue = watched.judged(), watched.site.catalogue
+    judged = latest.on(host)
+    cells = cells_of(judged, alerts, catalogue)
     active, notes = silences.active(watched.file, now), actions.find_notes(watched.file, now - _NOTED, now)
     silenced = [
         silence for silence in active if silence.host == "*" or silence.matches(silence.rule, health.name, None)
     ]
-    lacking = unjudged(host, watched.judged(), watched.site.catalogue.signals)
+    sure = (fires and confidence(fires[0], latest, catalogue)) or unjudged(host, latest, catalogue.signals)
     further = f", and {counted(len(fires) - 1, 'further incident')}" if len(fires) > 1 else ""
     charts = [*_charts(health.name, scene, cells)]
     crossed = [chart for chart in charts if chart.cell and chart.cell.standing in CROSSED][:_MOST_CROSSED]
     return {
         "host": health,
         "headline": f"{cause(fires[0].worst)}{further}" if fires else f"{health.name}: {health.note or health.state}",
-        "sure": " · ".join(text for text in (certainty(fires[0]) if fires else "", lacking) if text),
-        "next": fires[0].worst.details.look_at if fires else (),
+        "sure": sure,
+        "next": [title for fire in fires[:1] for title in fire.worst.details.look_at if title not in sure],
         "times": [
             time for fire in fires[:1] for time in alert_times(fire.worst, find_crossed_since(scenes, fire.worst), zone)
         ],
