@@ -8,7 +8,7 @@ from typing import Literal
 
 from starlette.datastructures import QueryParams
 
-from plimsoll.alerting.firing import Firing
+from plimsoll.alerting.firing import Firing, Incident
 from plimsoll.alerting.health import HostHealth, HostState
 from plimsoll.alerting.wording import cause
 from plimsoll.dashboards.areas import load_areas
@@ -105,8 +105,8 @@ class HostRow:
     """A row of the host table. `cells` has a cell for each column, None where the host lacks the signal.
 
     `crossed` has the worst crossed signals that have no column; `left_out` counts the rest of these signals.
-    `is_blank` means that the host is silent and has no cell in any column. `pending` is the highest severity of its
-    pending limits.
+    `is_silent` means that the host sends no samples. `mark` is the severity of a silent host's incident, else its
+    grade. `pending` is the highest severity of its pending limits.
     """
 
     name: str
@@ -116,7 +116,8 @@ class HostRow:
     cells: Sequence[HostCell | None]
     crossed: Sequence[HostCell]
     left_out: int
-    is_blank: bool
+    is_silent: bool
+    mark: str
     pending: Severity
 
 
@@ -173,11 +174,12 @@ class HostOverview:
 
 @dataclass(frozen=True, slots=True)
 class _GradedHost:
-    """A host with its grade and the cause of its most severe incident."""
+    """A host with its grade, and the severity (empty without one) and cause of its most severe incident."""
 
     key: HostKey
     health: HostHealth
     grade: Grade
+    severity: Severity | Literal[""]
     cause: str
 
 
@@ -190,7 +192,11 @@ def host_table(hosts: HostOverview, choice: HostChoice, catalogue: Catalogue) ->
     for key, incidents in hosts.firing.of_host.items():
         if key and key not in health:
             health[key] = HostHealth(incidents[0].worst.host, HostState.ALERT, "not in the host inventory")
-    graded = [_GradedHost(key, host, _grade(key, host, hosts), _cause(hosts, key)) for key, host in health.items()]
+    graded = [
+        _GradedHost(key, host, _grade(key, host, hosts), fires[0].severity if fires else "", _cause(fires))
+        for key, host in health.items()
+        for fires in [hosts.firing.of_host.get(key, ())]
+    ]
     graded.sort(key=lambda host: (_ORDER.index(host.grade), host.key))
     chosen = [host for host in graded if choice.takes(host.health.name, host.grade, hosts.labels.get(host.key, {}))]
     signals = _choose_signals([host.key for host in chosen], hosts.judged, catalogue)
@@ -258,9 +264,9 @@ def _grade(key: HostKey, host: HostHealth, hosts: HostOverview) -> Grade:
     return "pending" if key in hosts.judged.pending else "healthy"
 
 
-def _cause(hosts: HostOverview, key: HostKey) -> str:
+def _cause(incidents: Sequence[Incident]) -> str:
     """Return the cause of a host's most severe incident, without the host name; empty without an incident."""
-    worst = (incident.worst for incident in hosts.firing.of_host.get(key, ()))
+    worst = (incident.worst for incident in incidents)
     alert = next((alert for alert in worst if alert.host and alert.kind != "host-silent"), None)
     if alert is None:
         return ""
@@ -300,6 +306,8 @@ def _row(host: _GradedHost, cells: Mapping[str, HostCell], signals: Sequence[str
     crossed.sort(key=lambda cell: cell.place)
     pending = sorted((cell for cell in cells.values() if cell.standing == "pending"), key=lambda cell: cell.place)
     note = host.cause or host.health.note
+    if host.cause and host.health.state == HostState.SILENT:
+        note = f"{host.cause}; {host.health.note}"
     if host.grade == "pending" and pending:
         note = f"{listed([cell.title for cell in pending], 1)} crossed"
     return HostRow(
@@ -310,7 +318,8 @@ def _row(host: _GradedHost, cells: Mapping[str, HostCell], signals: Sequence[str
         cells=[cells.get(signal) for signal in signals],
         crossed=crossed[:_MOST_CROSSED],
         left_out=len(crossed[_MOST_CROSSED:]),
-        is_blank=host.grade == "silent" and not any(signal in cells for signal in signals),
+        is_silent=host.health.state == HostState.SILENT,
+        mark=(host.grade == "silent" and host.severity) or host.grade,
         pending=_gravest(cell.severity for cell in pending),
     )
 
