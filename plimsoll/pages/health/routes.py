@@ -121,13 +121,13 @@ def basis(health: Health, zone: Zone, now: int) -> Iterator[str]:
 
 def describe_incident(incident: Incident, silences: Sequence[Silence], judged: JudgedHosts, now: int) -> dict[str, Any]:
     """Return the template variables of an incident, which counts as silenced if all of its alerts are."""
-    alert = incident.worst
+    alert, sure = incident.worst, judged.confidence(incident)
     return {
         "alert": alert,
         "cause": cause(alert),
         "sentence": state_sentence(alert),
-        "sure": judged.confidence(incident),
-        "facts": [*_facts(incident, now)],
+        "sure": sure,
+        "facts": [*_facts(incident, now), *_looks(alert, sure)],
         "silenced": _silenced(incident, silences),
     }
 
@@ -157,6 +157,12 @@ def _facts(incident: Incident, now: int) -> Iterator[str]:
         )
     if alert.acked_at:
         yield f"acknowledged by {alert.acked_by}" if alert.acked_by else "acknowledged"
+
+
+def _looks(alert: Alert, sure: str) -> Iterator[str]:
+    """Yield which signals to look at next, without those that the evidence names."""
+    if titles := [title for title in alert.details.look_at if title not in sure][:_MOST_ALSO]:
+        yield f"look at {', '.join(titles)}"
 
 
 def describe_cell(cell: HostCell, newest: int | None, now: int) -> Iterator[str]:
