@@ -118,12 +118,12 @@ def test_recover_keeps_an_alert_and_adds_no_time_past_the_limit(plimsoll, write,
 def test_rules_about_one_signal_are_one_group(reviewed):
     done, found, _ = reviewed({"SQL01": {LIFE: [900] * 400}}, "--steady", "10:00/11:06", "--pack", "sql-server")
     assert found["headline"] == (
-        "Not healthy. Page life expectancy of SQL01 stayed at 900 s (1 min mean) throughout the steady phase; it should stay above 3,600 s."
+        "Not healthy. Page life expectancy of SQL01 stayed at 900 s (1 h maximum) throughout the steady phase; it should stay above 1,100 s."
     )
     assert "\nCrossed: 1 critical · " in done.out
     (group,) = found["groups"]
     assert (group["signal"], group["severity"]) == ("sql.page_life_expectancy", "critical")
-    assert group["rules"][0] == "sql-page-life-expectancy"
+    assert group["rules"][0] == "sql-page-life-maximum"
     assert len(group["rules"]) > 1
     assert done.out.count("◆ critical") == 1
 
