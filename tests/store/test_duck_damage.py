@@ -187,3 +187,16 @@ def test_a_damaged_day_file_costs_its_samples_and_is_said(place, plimsoll):
         tidy(store, MONDAY + 3 * DAY)
         assert victim.exists()
         store.close()
+
+
+def test_a_day_file_in_the_place_of_another_day_s_is_said_also_when_the_index_is_lost(place):
+    (closed,) = place.parent.glob("*.days/*/*.parquet")
+    other = closed.parents[1] / "2024-01-01" / closed.name
+    other.parent.mkdir()
+    shutil.move(closed, other)
+    place.unlink()
+    for _ in range(2):
+        store = opened(place)
+        assert store.samples.series(*EVER).unread == (f"{other} has samples of {closed.parent.name}",)
+        assert read(store, CPU) == {}
+        store.close()

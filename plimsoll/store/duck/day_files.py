@@ -18,6 +18,7 @@ from pathlib import Path
 from secrets import token_hex
 from typing import NamedTuple
 
+import duckdb
 import numpy as np
 
 from plimsoll.store.duck.hot_tables import DAY, Cursor, TableKind
@@ -156,13 +157,21 @@ class DayFolder:
             mark, why = (status.st_size, status.st_mtime_ns), last_why
             if mark != last_mark:
                 written = name.removesuffix(".parquet").rpartition("-")[2]
-                why = "" if written == _checksum(self.place(name)) else "is damaged"
+                why = _misplaced(self.place(name)) if written == _checksum(self.place(name)) else "is damaged"
         except OSError as error:
             mark, why = None, f"cannot be read: {error.strerror or error}"
         self._checked[name] = (mark, why)
         if why and last_why != why:
             _log.warning("%s: %s", self.place(name), why)
         return not why
+
+
+def _misplaced(path: Path) -> str:
+    """Return why a whole file does not belong into its folder; empty if its samples are of the day of the folder."""
+    with duckdb.connect() as connection:
+        query = f"SELECT min(time)::DATE::VARCHAR, max(time)::DATE::VARCHAR FROM read_parquet({quoted(str(path))})"
+        days = {*(connection.execute(query).fetchone() or ())} - {None, path.parent.name}
+    return f"has samples of {min(days)}" if days else ""
 
 
 def list_files(cursor: Cursor, start: int | None = None, end: int | None = None) -> list[DayFile]:
