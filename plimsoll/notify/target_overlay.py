@@ -6,7 +6,7 @@ The file has tables as in up.toml, `[notify.NAME]`, and contains secrets as up.t
 import json
 import os
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from urllib.parse import quote
 
@@ -21,6 +21,31 @@ from plimsoll.notify.settings import Strict, TargetSettings
 FILE_NAME = "targets.toml"
 _HEAD = "# Targets that were added on a page of plimsoll up, which writes this file anew; see docs/alerts.md.\n"
 _LONGEST = 2000
+# Addresses as apprise writes them, of the fields of a form.
+_ADDRESSES = {
+    "mail": "mailtos://{user}:{password}@{server}?from={from}&to={to}",
+    "slack": "{url}",
+    "teams": "{url}",
+    "webhook": "{url}",
+    "pagerduty": "pagerduty://{key}@{api_key}",
+}
+_WEBHOOKS = {
+    "slack": (r"https://hooks\.slack\.com/services/\w+/\w+/\w+$", "https://hooks.slack.com/services/..."),
+    "teams": (
+        r"https://[\w.-]+(:443)?/(powerautomate/automations/direct/(cu/\d+/)?)?workflows/",
+        "https://...:443/workflows/... (of Teams' app Workflows)",
+    ),
+    "webhook": (r"https?://[^/]", "https://"),
+}
+_WORDS = {
+    "server": "mail server",
+    "from": "sender's address",
+    "to": "receiver's address",
+    "url": "address of the webhook",
+    "key": "integration key",
+    "api_key": "API key",
+}
+_OPTIONAL = ("user", "password")
 
 
 class _Target(Strict):
@@ -43,23 +68,29 @@ def added(folder: Path) -> dict[str, TargetSettings]:
 def add(folder: Path, form: Mapping[str, str], taken: Collection[str]) -> str:
     """Return the text of targets.toml with the target in a form.
 
-    The form has a `name`, a `kind` of KINDS and the fields of that kind. Raise Unusable, in words for the form and
-    without secrets, if the form is invalid, or if there is a target of this name among the `taken`.
+    The form has a `name`, a `kind` of _ADDRESSES and the fields of its address. Raise Unusable, in words for the form
+    and without secrets, if the form is invalid, or if there is a target of this name among the `taken`.
     """
     name, kind = form.get("name", ""), form.get("kind", "")
     if not re.fullmatch(r"[\w-]{1,40}", name):
         raise Unusable("give a name of letters, digits, - and _, at most 40: team")
     if name in taken:
         raise Unusable(f"there is a target {name}: give another name, or remove that one first")
-    if kind not in KINDS:
+    if kind not in _ADDRESSES:
         raise Unusable("choose what is notified")
-    fields, address_of = KINDS[kind]
-    values = {field: form.get(field, "") for field in fields}
-    if missing := next((field for field in fields if not values[field] and field not in _OPTIONAL), None):
-        raise Unusable(f"give the {fields[missing]}")
-    if any(len(text) > _LONGEST or re.search(r"[\s\x00-\x1f]", text) for text in values.values()):
-        raise Unusable(f"no field has spaces, or more than {_LONGEST:,} characters")
-    address = address_of(values)
+    fields = {field: form.get(field, "") for field in re.findall(r"{(\w+)}", _ADDRESSES[kind])}
+    for field, text in fields.items():
+        if not text and field not in _OPTIONAL:
+            raise Unusable(f"give the {_WORDS.get(field, field)}")
+        if len(text) > _LONGEST or re.search(r"[\s\x00-\x1f]", text):
+            raise Unusable(f"no field has spaces, or more than {_LONGEST:,} characters")
+    pattern, example = _WEBHOOKS.get(kind, ("", ""))
+    if not re.match(pattern, fields.get("url", "")):
+        raise Unusable(f"the address of the webhook begins as {example}")
+    quoted = {field: text if field in ("url", "server") else quote(text, safe="") for field, text in fields.items()}
+    address = _ADDRESSES[kind].format(**quoted).replace("://:@", "://")
+    if kind == "webhook":
+        address = f"json{address.removeprefix('http')}"
     sender(address, "the target")
     return _written({**added(folder), name: TargetSettings(url=SecretStr(address))})
 
@@ -78,45 +109,3 @@ def _written(targets: Mapping[str, TargetSettings]) -> str:
         for name, target in targets.items()
     ]
     return "\n".join([_HEAD, *tables]) if tables else ""
-
-
-def _mail(form: Mapping[str, str]) -> str:
-    user, password, origin, to = (quote(form[name], safe="") for name in ("user", "password", "from", "to"))
-    login = f"{user}:{password}@" if user else ""
-    return f"mailtos://{login}{form['server']}?from={origin}&to={to}"
-
-
-def _hook(form: Mapping[str, str]) -> str:
-    if not re.match(r"https?://[^/]", form["url"]):
-        raise Unusable("the address begins with https://")
-    return re.sub(r"^http(s?)://", r"json\1://", form["url"])
-
-
-def _native(form: Mapping[str, str], pattern: str, example: str) -> str:
-    if not re.match(pattern, form["url"]):
-        raise Unusable(f"the address is that of a webhook: {example}")
-    return form["url"]
-
-
-_SLACK = r"https://hooks\.slack\.com/services/\w+/\w+/\w+$"
-_TEAMS = r"https://[\w.-]+(:443)?/(powerautomate/automations/direct/(cu/\d+/)?)?workflows/"
-_URL = {"url": "address of the webhook"}
-_MAIL = {
-    "server": "mail server",
-    "user": "user",
-    "password": "password",
-    "from": "sender's address",
-    "to": "receiver's address",
-}
-_OPTIONAL = ("user", "password")
-# The fields of each kind of target, in words, and its address as apprise writes it.
-KINDS: Mapping[str, tuple[Mapping[str, str], Callable[[Mapping[str, str]], str]]] = {
-    "mail": (_MAIL, _mail),
-    "slack": (_URL, lambda form: _native(form, _SLACK, "https://hooks.slack.com/services/...")),
-    "teams": (_URL, lambda form: _native(form, _TEAMS, "https://...:443/workflows/... of Teams' app Workflows")),
-    "webhook": (_URL, _hook),
-    "pagerduty": (
-        {"key": "integration key", "api_key": "API key"},
-        lambda form: f"pagerduty://{quote(form['key'], safe='')}@{quote(form['api_key'], safe='')}",
-    ),
-}

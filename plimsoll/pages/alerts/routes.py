@@ -6,6 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from http import HTTPStatus
+from pathlib import Path
 from typing import Any, TypeVar
 
 from starlette.datastructures import QueryParams
@@ -209,36 +210,33 @@ class _AlertPages:
 
     def add_target(self, request: Request, fields: Fields) -> Response:
         """Add the target in a form to targets.toml, and send it a test message."""
-        name = fields.get("name", "")
-
-        def change_file() -> str:
-            taken = [target.name for target in self._watched.trials.targets]
-            text = target_overlay.add(self._watched.folder, fields, taken)
-            overlay.save(self._watched.folder, text, target_overlay.FILE_NAME)
-            return f"added the target {name} ({fields['kind']})"
-
-        return self._change_targets(request, fields, change_file) or self.test_target(request, {"target": name})
+        name, taken = fields.get("name", ""), [target.name for target in self._watched.trials.targets]
+        action = f"added the target {name} ({fields.get('kind')})"
+        refused = self._change_targets(
+            request, fields, action, lambda folder: target_overlay.add(folder, fields, taken)
+        )
+        return refused or self.test_target(request, {"target": name})
 
     def remove_target(self, request: Request, fields: Fields) -> Response:
         """Remove a target that was added on the page."""
         name = fields.get("target", "")
+        action = f"removed the target {name}"
+        refused = self._change_targets(request, {}, action, lambda folder: target_overlay.remove(folder, name))
+        return refused or self._see(request, "/alerts", "targets")
+
+    def _change_targets(
+        self, request: Request, fields: Fields, action: str, change: Callable[[Path], str]
+    ) -> Response | None:
+        """Write the text that `change` returns to targets.toml. Return the page that says why not; None if written."""
 
         def change_file() -> str:
-            text = target_overlay.remove(self._watched.folder, name)
-            overlay.save(self._watched.folder, text, target_overlay.FILE_NAME)
-            return f"removed the target {name}"
+            overlay.save(self._watched.folder, change(self._watched.folder), target_overlay.FILE_NAME)
+            return action
 
-        return self._change_targets(request, {}, change_file) or self._see(request, "/alerts", "targets")
-
-    def _change_targets(self, request: Request, fields: Fields, change_file: Callable[[], str]) -> Response | None:
-        """Change targets.toml. Return the page that says why this was refused, without secrets; None if it was not."""
-        actor = actor_of(request)
-        untried = change_settings(self._watched, actor, change_file, target_overlay.FILE_NAME)
+        untried = change_settings(self._watched, actor_of(request), change_file, target_overlay.FILE_NAME)
         shown = {name: fields.get(name, "") for name in _TARGET}
         status = HTTPStatus.UNPROCESSABLE_ENTITY
-        return (
-            self._show_all(request, QueryParams(), _SILENCE, status, untried=untried, target=shown) if untried else None
-        )
+        return self._show_all(request, QueryParams(), _SILENCE, status, "", untried, shown) if untried else None
 
     def reload(self, request: Request, fields: Fields) -> Response:
         """Read the settings files again, at most once in ten seconds; the alerts page shows the result."""
