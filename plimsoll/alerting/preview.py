@@ -7,16 +7,17 @@ from dataclasses import dataclass, replace
 from pydantic import ValidationError
 
 from plimsoll.alerting.alerts_file import is_like
-from plimsoll.alerting.replay import HostSamples, alert_intervals, by_host
-from plimsoll.alerting.rule_targets import Site
+from plimsoll.alerting.replay import HostSamples, alert_intervals, by_host, evaluate_targets, stored_facts
+from plimsoll.alerting.rule_targets import RuleTarget, Site, plan
 from plimsoll.alerting.series_index import Check, check_nothing
 from plimsoll.alerting.state_changes import AlertInterval
 from plimsoll.hosts.facts import ConfiguredFacts
 from plimsoll.hosts.overrides import RuleSettings, mistakes
 from plimsoll.model.errors import Unusable
 from plimsoll.model.remark import counted, listed
-from plimsoll.model.series import HostKey
+from plimsoll.model.series import HostKey, host_key
 from plimsoll.model.times import SECOND, Zone, duration_text
+from plimsoll.rules.evaluate import RuleEvaluator
 from plimsoll.rules.schema.pack import Rule
 from plimsoll.rules.schema.units import unit_of
 from plimsoll.rules.wording import limit_text
@@ -93,12 +94,21 @@ def preview(
     sites = [site, *([_with(site, rule, settings)] if settings else [])]
     intervals: list[list[AlertInterval]] = [[] for _ in sites]
     first = start - HostSamples.BEFORE
-    for name, series in by_host(store, site, first, end).items():
-        if not is_like(name, host):
-            continue
-        samples = HostSamples(store, series, first, end)
-        for judged, kept in zip(sites, intervals, strict=True):
-            for target, conditions in samples.conditions(judged, configured, check, rule.id):
+    series = [part for name, parts in by_host(store, site, first, end).items() if is_like(name, host) for part in parts]
+    facts = stored_facts(store, series, configured, first, end)
+    planned, finder = plan(site, series, facts, check)
+    plans = [planned, *(plan(judged, series, facts, check, finder)[0] for judged in sites[1:])]
+    targets: dict[HostKey, list[tuple[int, RuleTarget]]] = {}
+    for at, planned in enumerate(plans):
+        for target in planned:
+            if target.rule.id == rule.id:
+                targets.setdefault(host_key(target.subject.host), []).append((at, target))
+    for of_host in targets.values():
+        samples = HostSamples(store, first, end)
+        judge = RuleEvaluator(finder.find, samples.of, facts, signals=site.catalogue.signals)
+        for at, kept in enumerate(intervals):
+            chosen = [target for number, target in of_host if number == at]
+            for target, conditions in evaluate_targets(samples, judge, chosen, finder, check):
                 kept.extend(interval for interval in alert_intervals(target, conditions, start))
     unit = unit_of(rule, site.catalogue.signals)
     firings = [

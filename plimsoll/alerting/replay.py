@@ -1,6 +1,6 @@
 """Judges stored samples as a review does, to find the alerts that would have fired had no sample been late."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 
@@ -9,7 +9,7 @@ import numpy as np
 from plimsoll.alerting.rule_targets import RuleTarget, Site, plan
 from plimsoll.alerting.series_index import Check, check_nothing
 from plimsoll.alerting.state_changes import AlertInterval
-from plimsoll.hosts.facts import ConfiguredFacts, Facts, UnknownFact, facts_shown_by, shows_in_values
+from plimsoll.hosts.facts import ConfiguredFacts, Facts, UnknownFact, facts_shown_by, shows_in_maximum
 from plimsoll.model.group_pairs import group_pairs
 from plimsoll.model.log import Times, Values
 from plimsoll.model.samples import Samples
@@ -22,6 +22,8 @@ from plimsoll.rules.signal_finder import Finder, series_of
 from plimsoll.rules.states import EVALUATION_INTERVAL, State, States, Truth, run
 from plimsoll.rules.subjects import host_of, host_tags
 from plimsoll.store.protocol import SampleReader
+
+_DAY = 86_400 * SECOND
 
 
 def replay(
@@ -71,55 +73,69 @@ def conditions_of(
     check: Check = check_nothing,
 ) -> Iterator[tuple[RuleTarget, Conditions]]:
     """Yield each target of these series, with its conditions at every evaluation from its first sample on."""
-    return HostSamples(store, series, start, end).conditions(site, configured, check)
+    facts = stored_facts(store, series, configured, start, end)
+    targets, finder = plan(site, series, facts, check)
+    samples = HostSamples(store, start, end)
+    judge = RuleEvaluator(finder.find, samples.of, facts, signals=site.catalogue.signals)
+    yield from evaluate_targets(samples, judge, targets, finder, check)
+
+
+def stored_facts(
+    store: SampleReader, series: Sequence[Series], configured: ConfiguredFacts, start: int, end: int
+) -> Facts:
+    """Return the facts of hosts that their series show in a range, and the configured facts."""
+    telling = [part for part in series if shows_in_maximum(part)]
+    by_day = dict(zip(telling, store.buckets(telling, start, end, _DAY) if telling else (), strict=True))
+
+    def values(part: Series) -> Values:
+        return by_day[part].maximum if part in by_day else store.read([part], start, end)[0].values
+
+    return Facts(configured, facts_shown_by([(part, partial(values, part)) for part in series]))
 
 
 class HostSamples:
-    """The samples of series in a range, each read once when needed, and judged by the rules of a site.
-
-    Several sites may judge these samples if the sites differ in limits alone.
-    """
+    """The samples of series in a range, each read once when it is needed."""
 
     BEFORE = 7200 * SECOND  # longer than any window and `for`, so that what was pending at the start is known
 
-    def __init__(self, store: SampleReader, series: Sequence[Series], start: int, end: int) -> None:
-        self._store, self._series, self._start, self._end = store, series, start, end
+    def __init__(self, store: SampleReader, start: int, end: int) -> None:
+        self._store, self._start, self._end = store, start, end
         self._samples: dict[Series, Samples] = {}
         self._times: dict[int, Times] = {}
-        self._finder: Finder | None = None
-        self._judge: RuleEvaluator | None = None
 
-    def conditions(
-        self, site: Site, configured: ConfiguredFacts, check: Check = check_nothing, rule: str = ""
-    ) -> Iterator[tuple[RuleTarget, Conditions]]:
-        """Yield each target (of `rule`, or of all rules) with its conditions from its first sample on."""
-        samples = self._samples
-        self._read([part for part in self._series if shows_in_values(part)])
-        facts = Facts(configured, facts_shown_by([(part, partial(self._values, part)) for part in self._series]))
-        targets, finder = plan(site, self._series, facts, check, self._finder)
-        targets = [target for target in targets if not rule or target.rule.id == rule]
-        signals = {condition.signal for target in targets for condition in target.rule.conditions}
-        self._read({part for name in signals for _, origin in finder.find(name).values() for part in series_of(origin)})
-        if self._finder is None or self._judge is None:
-            self._finder = finder
-            self._judge = RuleEvaluator(finder.find, samples.__getitem__, facts, signals=site.catalogue.signals)
-        for target in targets:
-            check()
-            firsts = [int(samples[part].times[0]) for part in series_of(target.origin) if len(samples[part].times)]
-            if firsts:
-                first = -(-min(firsts) // EVALUATION_INTERVAL) * EVALUATION_INTERVAL
-                # The same array, by which values are found again.
-                at = self._times.setdefault(first, np.arange(first, self._end + 1, EVALUATION_INTERVAL, dtype=np.int64))
-                with suppress(UnknownFact):
-                    yield target, self._judge.evaluate_conditions(target.rule, target.subject, target.origin, at)
-
-    def _read(self, needed: Collection[Series]) -> None:
+    def read(self, needed: Collection[Series]) -> None:
+        """Read the samples of these series at once."""
         missing = [part for part in needed if part not in self._samples]
         read = self._store.read(missing, self._start, self._end) if missing else ()
         self._samples.update(zip(missing, read, strict=True))
 
-    def _values(self, part: Series) -> Values:
-        return self._samples[part].values if part in self._samples else np.empty(0)
+    def of(self, part: Series) -> Samples:
+        """Return the samples of a series that was read."""
+        return self._samples[part]
+
+    def evaluations(self, parts: Iterable[Series]) -> Times | None:
+        """Return the evaluations from the first sample of these series on; None if they have no samples."""
+        firsts = [int(self._samples[part].times[0]) for part in parts if len(self._samples[part].times)]
+        if not firsts:
+            return None
+        first = -(-min(firsts) // EVALUATION_INTERVAL) * EVALUATION_INTERVAL
+        # The same array, by which values are found again.
+        return self._times.setdefault(first, np.arange(first, self._end + 1, EVALUATION_INTERVAL, dtype=np.int64))
+
+
+def evaluate_targets(
+    samples: HostSamples, judge: RuleEvaluator, targets: Sequence[RuleTarget], finder: Finder, check: Check
+) -> Iterator[tuple[RuleTarget, Conditions]]:
+    """Yield each target with its conditions at every evaluation from its first sample on."""
+    signals = {condition.signal for target in targets for condition in target.rule.conditions}
+    hosts = {host_key(target.subject.host) for target in targets}
+    origins = (found for name in signals for found in finder.find(name).values())
+    samples.read({part for on, origin in origins if host_key(on.host) in hosts for part in series_of(origin)})
+    for target in targets:
+        check()
+        if (at := samples.evaluations(series_of(target.origin))) is not None:
+            with suppress(UnknownFact):
+                yield target, judge.evaluate_conditions(target.rule, target.subject, target.origin, at)
 
 
 def pending_since(target: RuleTarget, conditions: Conditions) -> tuple[int, float] | None:

@@ -146,6 +146,11 @@ def shows_in_values(series: Series) -> bool:
     return (series.measurement, series.field) in _IN_VALUES
 
 
+def shows_in_maximum(series: Series) -> bool:
+    """Return whether the largest value of a series shows a fact of the host."""
+    return (series.measurement, series.field) in (_COUNT, *_MEMORY)
+
+
 def facts_shown_by(columns: Columns) -> RecordedFacts:
     """Return the facts that series show, by case-folded host; only the necessary values are read."""
     recorded: dict[tuple[str, str | None], dict[str, float]] = {}
