@@ -35,6 +35,7 @@ _JTL = (
     "JMeter's results (JTL) without their header; put it in the first line again: {header} unless the test saved other "
     "columns. JMeter writes it with jmeter.save.saveservice.print_field_names=true"
 )
+_WHOLE = "take the file as it was recorded, or delete what was put before it"
 ROWS = "the rows of a log without its header; put the header in the first line again"
 # The columns of JMeter's default settings.
 _JTL_HEADER = (
@@ -227,6 +228,28 @@ _LONG_HEAD = 1 << 20
 # A header of counters on any line, also with names as changed by R; then a row as Windows writes it.
 _HEADER = re.compile(rb"\(PDH-[CT]SV.{1,2}4\.0\)[^\n]*[,;\t|][^\n,;\t\w]{0,8}\\|X\.PDH\.[CT]SV\.4\.0\.", re.IGNORECASE)
 _ROW = re.compile(rb'^"?\d\d/\d\d/\d{4} \d\d:\d\d:\d\d\.\d{3}"?' + _NUMBERS, re.MULTILINE)
+# Lines of recorders that no other text has, for files that lost their first line, or have other text before it.
+_PIECES = {
+    program: re.compile(lines, re.MULTILINE)
+    for program, lines in (
+        ("nmon", rb"^AAA,progname,|^ZZZZ,T\d{4},|^CPU\d{3},T\d{4},"),
+        ("collectl", rb"^#Date[ ,;]Time[ ,;]\[|\[(?:CPU|MEM|DSK|NET)[^\]\s]*\][A-Z]\w+%?[, ]"),
+        (
+            "dool",
+            rb'^"(?:dool|[dD]stat) \d|^"Author:","(?:Scott Baker|Dag)|^"total usage:usr"|^"usr","sys","idl","wai"',
+        ),
+        ("vmstat", rb"^ *procs -+memory|^ +r +b +swpd +free "),
+        (
+            "iostat, mpstat or sar",
+            rb"^avg-cpu: +%user|^\d\d:\d\d:\d\d(?: [AP]M)? +(?:CPU +%|DEV +tps|IFACE +rx|proc/s|kbmemfree|runq-sz)",
+        ),
+        ("sysstat", rb'^\W*"(?:avg-cpu|cpu-load)": *[\[{]'),
+        ("atop", rb"^(?:CPU|CPL|MEM|DSK|PRG) \S+ \d{10} \d{4}/\d\d/\d\d "),
+        ("sadf", rb"^# hostname;interval;timestamp;"),
+        ("JMeter", rb"^timeStamp,elapsed,label,"),
+        ("pmrep", rb'^Time,"?[a-z]\w*\.\w+'),
+    )
+}
 _EXPECTED = (
     "wanted is a log of Performance Monitor, relog or typeperf (BLG, CSV or TSV), of a recorder or load driver in "
     f"docs/formats.md, or what sadf prints: {_SADF}"
@@ -270,6 +293,8 @@ def refused(text: Text) -> Unusable:
     is_binary_log = b"\0" in head and suffix(str(text.path)) in _LOGS
     if is_binary_log and head.strip(b"\0") and suffix(str(text.path)) == ".blg":
         program = _BLG
+    if not recording and (piece := next((name for name, lines in _PIECES.items() if lines.search(start_of_file)), "")):
+        program, recording = f"what {piece} records, without its first line or behind other text; {_WHOLE}", True
     name = f"{begins}; it looks like {program}" if program else f"{begins}; {_EXPECTED}"
     if recording or is_binary_log or _ROW.search(start_of_file):
         return Unusable(name)

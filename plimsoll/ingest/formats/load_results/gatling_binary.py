@@ -44,8 +44,8 @@ def read(text: Text, options: ReadOptions) -> Log:
     records = _Records(text.data[:])
     try:
         records.read_header()
-    except (struct.error, IndexError):
-        raise Unusable(f"{text.path}: ends within its header; copy it again") from None
+    except (struct.error, IndexError, ValueError):
+        raise Unusable(f"{text.path}: its header is cut short or damaged; copy the file again") from None
     at = records.at
     try:
         while records.at < len(records.data):
