@@ -1,8 +1,10 @@
 """The first screen of a report below its verdict."""
 
+import re
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from plimsoll.api.inputs import Inputs
 from plimsoll.api.review import ReviewSettings, review_inputs
@@ -180,3 +182,15 @@ def test_what_clients_saw_is_said_unless_an_objective_judges_it(tmp_path):
     )
     (tmp_path / "plimsoll.toml").write_text('[objective]\nerrors = "< 20 %"\n', encoding="utf-8")
     assert clients() == ""
+
+
+def test_percentiles_are_those_of_all_requests_though_only_some_steps_are_slow(tmp_path):
+    """20 requests a second for 20 min, of which the last third takes eight times as long: a mean would say 0.7 s."""
+    rng = np.random.default_rng(4)
+    took = rng.lognormal(0, 0.3, 24_000) * np.where(np.arange(24_000) < 16_000, 180, 1440)
+    rows = [f"{1772445600000 + 50 * at},{round(ms)},GET /,200,true,4" for at, ms in enumerate(took)]
+    head = "timeStamp,elapsed,label,responseCode,success,allThreads"
+    (tmp_path / "results.jtl").write_text("\n".join([head, *rows, ""]), encoding="utf-8")
+    text = first_screen(Insights(review_inputs(Inputs((str(tmp_path),)), ReviewSettings()))).clients
+    shown = [float(value) * (1000 if unit == "s" else 1) for value, unit in re.findall(r"([\d.]+) (ms|s)\b", text)]
+    assert shown == pytest.approx(np.percentile(took, [50, 95, 99]), rel=0.05)

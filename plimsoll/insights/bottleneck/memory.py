@@ -69,7 +69,7 @@ def _left(measured: Measured, host: str, load: LoadResponse) -> Figure | None:
     left = _first(measured, host, load, ("memory.available_percent", "memory.available"))
     if left is not None and left.signal == "memory.available_percent":
         # A small share of much memory is enough, and reserved huge pages are not used up.
-        excused = measured.excused(left.signal, left.subject, load.top)
+        excused = left.is_beyond and measured.excused(left.signal, left.subject, load.top)
         return replace(left, limit=None, document=None) if excused else left
     if left is None:
         return None
