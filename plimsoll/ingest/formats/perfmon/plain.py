@@ -14,6 +14,10 @@ from plimsoll.model.log import Times, Values
 _SMALL = 1 << 20
 _EARLIEST, _LATEST = (np.datetime64(time // 1_000_000, "ms") for time in (EARLIEST, LATEST))
 _TIME = r'"\d\d/\d\d/\d{4} \d\d:\d\d:\d\d\.\d{3}"'
+_ZEROS = np.frombuffer(b"00/00/0000 00:00:00.000", np.uint8)
+_HIGHEST = np.where(_ZEROS == ord("0"), np.uint8(9), np.uint8(0))
+_AS_ISO = [6, 7, 8, 9, 2, 0, 1, 2, 3, 4, *range(10, 23)]
+TIME_LENGTH = len(_ZEROS)
 _NUMBER = r'"(?:-?\d+(?:\.\d+)?(?:e[+-]?\d+)?| )"'
 
 
@@ -42,17 +46,32 @@ def read_plain(data: Data, layout: TableLayout) -> CounterTable | None:
     if layout.quoted != layout.width or not all(map(is_row.fullmatch, lines)):
         return None
     rows = [line[1:-1].split(f'"{layout.separator}"') for line in lines]
-    try:
-        local = np.array([f"{time[6:10]}-{time[:2]}-{time[3:5]}T{time[11:]}" for time, *_ in rows], "datetime64[ms]")
-    except ValueError:  # a time does not exist
-        return None
+    local = parse_times("".join(time for time, *_ in rows).encode())
     values = np.array([[float(cell if cell != " " else "nan") for cell in cells] for _, *cells in rows]).T
-    # Years such as 1601 (a clock that was never set) do not fit into nanoseconds since 1970.
-    is_recent = (local >= _EARLIEST).all() and (local <= _LATEST).all()
-    if np.isinf(values).any() or not is_recent:
+    if local is None or np.isinf(values).any():
         return None
     numbers = range(layout.first_line, layout.first_line + len(rows))
-    return CounterTable(local.astype("datetime64[ns]").astype(np.int64), list(np.ascontiguousarray(values)), numbers)
+    return CounterTable(local, list(np.ascontiguousarray(values)), numbers)
+
+
+def parse_times(cells: bytes) -> Times | None:
+    """Return times (ns) from joined cells such as `03/31/2024 08:05:00.123`.
+
+    Return None if a cell is written in another way, or if its time does not exist or is outside 1980 to 2200.
+    """
+    text = np.frombuffer(cells, np.uint8).reshape(-1, TIME_LENGTH)
+    if (text - _ZEROS > _HIGHEST).any():
+        return None
+    as_iso = np.take(text, _AS_ISO, axis=1)
+    as_iso[:, [4, 7]] = ord("-")
+    written = as_iso.view(f"S{TIME_LENGTH}").ravel()
+    try:
+        local = written.astype("datetime64[ms]")
+    except ValueError:
+        return None
+    # Years such as 1601 (a clock that was never set) do not fit into nanoseconds since 1970.
+    is_recent = (local >= _EARLIEST).all() and (local <= _LATEST).all()
+    return local.astype("datetime64[ns]").astype(np.int64) if is_recent else None
 
 
 def ends_in_a_bare_cell(data: Data) -> bool:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from polars.exceptions import PanicException, PolarsError
 
 from plimsoll.ingest.formats.perfmon.header import TableLayout
+from plimsoll.ingest.formats.perfmon.plain import TIME_LENGTH, parse_times
 from plimsoll.ingest.shared.clock import EARLIEST, LATEST
 
 # polars warns on stderr about a quote around a line end; here the number of rows shows that.
@@ -43,6 +44,10 @@ def schema_of(layout: TableLayout) -> dict[str, type[pl.DataType]]:
 
 def wall_clock(cells: pl.Series) -> pl.Series:
     """Return the times in the first cells of rows; null for other text and for years outside 1980 to 2200."""
+    if (cells.str.len_bytes() == TIME_LENGTH).sum() == len(cells) > 0:
+        times = parse_times(cells.str.join().item().encode())
+        if times is not None:
+            return pl.Series(times).cast(pl.Datetime("ns"))
     written = pl.col(cells.name).str.strip_chars(_SPACES)
     # The parser of times would accept a line end within a time, where parts of two rows are joined.
     is_one = (written.str.len_bytes() <= _LONGEST) & ~written.str.contains("\n", literal=True)
