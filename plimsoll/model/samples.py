@@ -76,7 +76,7 @@ class Samples:
     def present(self) -> "Samples":
         """Only the rows that hold a finite value."""
         rows = self._filled_rows
-        return self if rows is self else Samples(rows.times, self.values[np.isfinite(self.values)], timed_as=rows)
+        return self if rows is self else Samples(rows.times, self.values[self._filled], timed_as=rows)
 
     @property
     def present_times(self) -> Times:
@@ -89,18 +89,25 @@ class Samples:
 
         Counters of one recording often lack values in the same rows, and then share one array of times.
         """
-        filled = np.isfinite(self.values)
-        if filled.all():
+        filled = self._filled
+        key = (filled.start, filled.stop) if isinstance(filled, slice) else np.packbits(filled).tobytes()
+        if key == (0, len(self.values)):
             return self
-        alike, key = self._by_filled_rows, np.packbits(filled).tobytes()
-        timed = alike.get(key)
+        timed = self._by_filled_rows.get(key)
         if timed is None:
-            timed = alike[key] = Samples(self.times[filled], np.empty(0))
+            timed = self._by_filled_rows[key] = Samples(self.times[filled], np.empty(0))
         return timed
 
+    @property
+    def _filled(self) -> slice | NDArray[np.bool_]:
+        """The rows that hold a finite value: a slice, which copies nothing, if they are consecutive, else a mask."""
+        filled = np.isfinite(self.values)
+        rows = slice(int(filled.argmax()), len(filled) - int(filled[::-1].argmax())) if len(filled) else slice(0, 0)
+        return rows if filled[rows].all() else filled
+
     @cached_property
-    def _by_filled_rows(self) -> "WeakValueDictionary[bytes, Samples]":
-        """The cache of `_filled_rows` for all samples with these times, by the mask of the rows."""
+    def _by_filled_rows(self) -> "WeakValueDictionary[object, Samples]":
+        """The cache of `_filled_rows` for all samples with these times, by their rows."""
         return self.timed_as._by_filled_rows if self.timed_as else WeakValueDictionary()
 
     def between(self, start: int | None, end: int | None) -> "Samples":

@@ -68,7 +68,7 @@ class Constants:
         return _forward(filled[:, ::-1])[:, ::-1]
 
 
-_MOST_CELLS = 500_000  # evaluations times subjects that are judged at once; more need memory but are no faster
+_MOST_CELLS = 100_000  # evaluations times subjects that are judged at once; more need memory but are no faster
 
 
 class _Idle(NamedTuple):
