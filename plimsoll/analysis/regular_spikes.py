@@ -225,10 +225,8 @@ def spikes(values: Values) -> list[Spikes]:
         above = values - level
         scatter = _NORMAL * float(_median(np.abs(above)))
         value = max(_DEVIATIONS * scatter, 1e-9 * float(np.abs(values).max()))
-        if not (above > value).any():
-            continue
-        for part in _PARTS_OF_TOP:
-            high = np.sort(above[above > value])  # a tenth of it is in the highest spikes
+        high = np.sort(above[above > value])  # a tenth of it is in the highest spikes
+        for part in _PARTS_OF_TOP if len(high) else ():
             runs = _above(above, max(value, part * float(high[len(high) * 9 // 10])))
             key, share = runs.first.tobytes() + runs.last.tobytes(), (runs.last - runs.first + 1).sum() / len(values)
             if len(runs.first) >= _FEWEST and key not in spikes_by_spans and share < _MOST_OF_TIME:

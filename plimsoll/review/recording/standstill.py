@@ -72,7 +72,7 @@ class _HostWork:
 
     def add(self, name: str, samples: Samples) -> None:
         changed = samples.times[1:][np.diff(samples.values) != 0]
-        self.changes = merge_times([self.changes, changed])
+        self.changes = merge_times([self.changes, changed]) if len(self.changes) else changed
         self.recorded.append((name, samples))
 
     @property

@@ -21,7 +21,7 @@ from plimsoll.model.remark import Kind, Remarks, and_more, counted
 # Larger files are read in pieces, as a file read at once is completely in memory.
 _AT_ONCE = 128 << 20
 _PIECE = 4 << 20
-_LARGE_PIECE = 32 << 20
+_LARGE_PIECE = 8 << 20
 _TAIL = 1 << 16
 _LINE = re.compile(rb"\S[^\n]*\n")  # a line that is not blank
 
