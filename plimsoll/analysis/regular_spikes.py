@@ -12,6 +12,7 @@ rhythm.
 
 import math
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -260,33 +261,45 @@ def _above(above: Values, value: float) -> Spikes:
     return Spikes(first[high], last[high])
 
 
-def raised(starts: Times, width: int, period: int, times: Times, values: Values, step: int) -> Raised | None:
-    """Compare samples (every `step`) during events with samples between events; None if there are too few samples.
+class EventParts(NamedTuple):
+    """The time from each event (row) to the next, cut into parts (columns) as long as an event; the first is the event.
 
-    The time from each event to the next is cut into parts as long as an event; the first part is the event. If events
-    had no effect, each part would be equally likely to have the highest mean; van Elteren's test (a rank-sum test
-    within blocks) is applied to the ranks of the first parts. So the number of events counts, not that of samples,
-    however strongly neighbouring samples depend on each other.
+    `first` and `stop` are the indices of the first sample of each part, and of the sample after its last.
     """
+
+    first: NDArray[np.intp]
+    stop: NDArray[np.intp]
+
+
+def event_parts(starts: Times, width: int, period: int, times: Times, step: int) -> EventParts | None:
+    """Return the parts of events for samples at `times` (every `step`); None if there are too few samples."""
     length = max(width, step)
     parts = min(_MOST_PARTS, period // length)
-    if parts < _FEWEST_PARTS or len(times) < parts:
+    if not step or parts < _FEWEST_PARTS or len(times) < parts:
         return None
     begins = starts[:, np.newaxis] + np.arange(parts) * (period // parts)
-    first_rows, next_rows = np.searchsorted(times, begins), np.searchsorted(times, begins + length)
-    counts = next_rows - first_rows
-    filled = (counts > 0).all(axis=1)
-    if np.count_nonzero(filled) < _FEWEST_EVENTS:
-        return None
+    first, stop = np.searchsorted(times, begins), np.searchsorted(times, begins + length)
+    filled = (stop > first).all(axis=1)
+    return EventParts(first[filled], stop[filled]) if np.count_nonzero(filled) >= _FEWEST_EVENTS else None
+
+
+def raised(parts: EventParts, values: Values) -> Raised | None:
+    """Compare samples during events with samples between events; None if all parts of each event are alike.
+
+    If events had no effect, each part would be equally likely to have the highest mean; van Elteren's test (a rank-sum
+    test within blocks) is applied to the ranks of the first parts. So the number of events counts, not that of samples,
+    however strongly neighbouring samples depend on each other.
+    """
     sums = np.concatenate(([0.0], np.cumsum(values)))
-    means = (sums[next_rows[filled]] - sums[first_rows[filled]]) / counts[filled]
+    means = (sums[parts.stop] - sums[parts.first]) / (parts.stop - parts.first)
     first, samples = means[:, :1], means[:, 1:]
     rank = (samples < first).sum() + 0.5 * (samples == first).sum()
     # The variance of the rank of a random part, corrected for ties.
-    variance = len(means) * (parts * parts - 1) / 12 - _ties(means) / (12 * parts)
+    count = means.shape[1]
+    variance = len(means) * (count * count - 1) / 12 - _ties(means) / (12 * count)
     if variance <= 0:
         return None
-    z = float(rank - len(means) * (parts - 1) / 2) / math.sqrt(variance)
+    z = float(rank - len(means) * (count - 1) / 2) / math.sqrt(variance)
     return Raised(float(first.mean()), float(samples.mean()), math.erfc(z / math.sqrt(2)) / 2)
 
 

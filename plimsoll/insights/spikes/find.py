@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Set
 import numpy as np
 
 from plimsoll.analysis.filters import median
-from plimsoll.analysis.regular_spikes import RegularSpikes, raised, regular_spikes
+from plimsoll.analysis.regular_spikes import EventParts, RegularSpikes, event_parts, raised, regular_spikes
 from plimsoll.insights.leading_signals import leading, plain, smallest_change, upper_limits
 from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.log import Times, Values, within
@@ -235,9 +235,13 @@ def processes(review: Review, events: Events, hosts: set[HostKey]) -> tuple[Risi
 
 def _rising(tested: list[tuple[str, Signal, Subject, Samples]], events: Events) -> tuple[Rising, ...]:
     risings: list[tuple[float, Rising]] = []
+    parts_of_times: dict[tuple[int, int], EventParts | None] = {}  # most signals share the times of their recording
     for name, signal, subject, samples in tested:
-        at, step = samples.present, samples.interval
-        higher = raised(events.starts, events.width, events.period, at.times, at.values, step) if step else None
+        at, step = samples.present, samples.interval or 0
+        if (key := (id(at.times), step)) not in parts_of_times:
+            parts_of_times[key] = event_parts(events.starts, events.width, events.period, at.times, step)
+        parts = parts_of_times[key]
+        higher = raised(parts, at.values) if parts else None
         if higher is None or higher.chance > _CHANCE / len(tested) or higher.inside < _TIMES * higher.between:
             continue
         strength = (higher.inside - higher.between) / smallest_change(signal.unit)

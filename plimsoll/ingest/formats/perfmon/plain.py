@@ -13,11 +13,11 @@ from plimsoll.model.log import Times, Values
 
 _SMALL = 1 << 20
 _EARLIEST, _LATEST = (np.datetime64(time // 1_000_000, "ms") for time in (EARLIEST, LATEST))
-_TIME = r'"\d\d/\d\d/\d{4} \d\d:\d\d:\d\d\.\d{3}"'
-_ZEROS = np.frombuffer(b"00/00/0000 00:00:00.000", np.uint8)
-_HIGHEST = np.where(_ZEROS == ord("0"), np.uint8(9), np.uint8(0))
+_FORM = "00/00/0000 00:00:00.000"
+_ZEROS = np.frombuffer(_FORM.encode(), np.uint8)
+_HIGHEST = np.array([9 * (character == "0") for character in _FORM], np.uint8)
 _AS_ISO = [6, 7, 8, 9, 2, 0, 1, 2, 3, 4, *range(10, 23)]
-TIME_LENGTH = len(_ZEROS)
+TIME_LENGTH = len(_FORM)
 _NUMBER = r'"(?:-?\d+(?:\.\d+)?(?:e[+-]?\d+)?| )"'
 
 
@@ -41,12 +41,13 @@ def read_plain(data: Data, layout: TableLayout) -> CounterTable | None:
     if not layout.offset < len(data) <= _SMALL:
         return None
     text = data[layout.offset :].decode("latin-1").replace("\r\n", "\n").removesuffix("\n")
-    is_row = re.compile(f"{_TIME}(?:{layout.separator}{_NUMBER}){{{layout.quoted - 1}}}", re.ASCII | re.IGNORECASE)
+    row = f'"[^"]{{{TIME_LENGTH}}}"(?:{layout.separator}{_NUMBER}){{{layout.quoted - 1}}}'
+    is_row = re.compile(row, re.ASCII | re.IGNORECASE)
     lines = text.split("\n")
     if layout.quoted != layout.width or not all(map(is_row.fullmatch, lines)):
         return None
     rows = [line[1:-1].split(f'"{layout.separator}"') for line in lines]
-    local = parse_times("".join(time for time, *_ in rows).encode())
+    local = parse_times("".join(time for time, *_ in rows).encode("latin-1"))
     values = np.array([[float(cell if cell != " " else "nan") for cell in cells] for _, *cells in rows]).T
     if local is None or np.isinf(values).any():
         return None
