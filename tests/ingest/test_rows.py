@@ -28,11 +28,10 @@ def reported(path):
 
 
 def in_pieces(monkeypatch, path, size):
-    """The same, of a file that is too large to be read whole."""
+    """The same, of a file that is too large to be read as one piece."""
     with monkeypatch.context() as patched:
         patched.setattr(plain, "_SMALL", 0)
-        patched.setattr(rows_module, "_AT_ONCE", 0)
-        patched.setattr(rows_module, "_LARGE_PIECE", size)
+        patched.setattr(rows_module, "_PIECE", size)
         return reported(path)
 
 

@@ -73,8 +73,3 @@ def parse_times(cells: bytes) -> Times | None:
     # Years such as 1601 (a clock that was never set) do not fit into nanoseconds since 1970.
     is_recent = (local >= _EARLIEST).all() and (local <= _LATEST).all()
     return local.astype("datetime64[ns]").astype(np.int64) if is_recent else None
-
-
-def ends_in_a_bare_cell(data: Data) -> bool:
-    """Return whether a file ends within a cell without quotes, so that its last number may be cut short."""
-    return data[len(data) - 1 :] not in (b"\n", b"\r", b'"', b" ", b"\0")

@@ -1,12 +1,9 @@
 """Reads, with polars, the rows of a log that is exactly as Performance Monitor wrote it."""
 
 import math
-import os
 import warnings
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -25,7 +22,6 @@ _WRITTEN = "%m/%d/%Y %H:%M:%S%.f"
 _LONGEST = len("MM/DD/YYYY HH:MM:SS.nnnnnnnnn")
 _SPACES = " \t\r\v\f"
 _BLOCK = 1 << 20
-_PER_THREAD = 16 << 20
 
 
 @dataclass(frozen=True)
@@ -60,21 +56,19 @@ def wall_clock(cells: pl.Series) -> pl.Series:
     return local.cast(pl.Datetime("ns"))
 
 
-def read_regular(
-    source: Path | bytes, start: int, stop: int, line: int, layout: TableLayout, needed: Sequence[int] | None = None
-) -> Rows | None:
-    """Return the rows between two offsets; None if a row is irregular. `line` is the number of the first line.
+def read_regular(rows: bytes, line: int, layout: TableLayout, needed: Sequence[int] | None = None) -> Rows | None:
+    """Return the rows of complete lines; None if a row is irregular. `line` is the number of the first line.
 
     `needed` are the indices of the columns to read, ascending; None means all.
     """
     # Count first: polars is slow on an unclosed quote, and accepts a row that lacks cells.
-    expected = _expected_rows(source, start, stop, layout) if start < stop else math.nan
+    expected = _expected_rows(rows, layout)
     if not expected.is_integer():
         return None
-    skipped, separator, schema = line - 1 if isinstance(source, Path) else 0, layout.separator, schema_of(layout)
+    separator, schema = layout.separator, schema_of(layout)
     try:
-        rows = pl.scan_csv(source, glob=False, has_header=False, skip_lines=skipped, separator=separator, schema=schema)
-        frame = (rows if needed is None else rows.select(TIME, *map(str, needed))).collect()
+        scan = pl.scan_csv(rows, has_header=False, separator=separator, schema=schema)
+        frame = (scan if needed is None else scan.select(TIME, *map(str, needed))).collect()
     except (PolarsError, PanicException):
         return None
     if len(frame) != expected:
@@ -85,49 +79,32 @@ def read_regular(
 
 def are_numbers(rows: bytes, count: int, layout: TableLayout) -> bool:
     """Return whether `count` rows consist only of times, numbers and separators, judged by their characters."""
-    letters = sum(int(np.count_nonzero(block > ord("9"))) for block in _blocks(rows, 0, len(rows)))
-    exponents, colons, slashes, separators = _counts(rows, f"e:/{layout.separator}".encode(), 0, len(rows))
+    letters = sum(int(np.count_nonzero(block > ord("9"))) for block in _blocks(rows))
+    exponents, colons, slashes, separators = _counts(rows, f"e:/{layout.separator}".encode())
     is_whole = letters == exponents + colons and colons == slashes == 2 * count
     return is_whole and separators == count * (layout.width - 1)
 
 
-def _expected_rows(source: Path | bytes, start: int, stop: int, layout: TableLayout) -> float:
+def _expected_rows(rows: bytes, layout: TableLayout) -> float:
     """Return the number of rows, computed from separators or quotes.
 
     The number is fractional if a row lacks cells, NaN if a line may be cut.
     """
-    (quotes,) = _counts(source, b'"', start, stop)
+    (quotes,) = _counts(rows, b'"')
     if quotes:
         return quotes / (2 * layout.quoted)
-    separators, returns, line_ends = _counts(source, f"{layout.separator}\r\n".encode(), start, stop)
+    separators, returns, line_ends = _counts(rows, f"{layout.separator}\r\n".encode())
     # A line without a carriage return may be cut within its last number.
     return math.nan if returns not in (0, line_ends) else separators / (layout.width - 1)
 
 
-def _counts(source: Path | bytes, characters: bytes, start: int, stop: int) -> list[int]:
-    """Return how often each byte of `characters` occurs between two offsets."""
-
-    def count(at: int) -> list[int]:
-        times = [0] * len(characters)
-        for block in _blocks(source, at, min(at + _PER_THREAD, stop)):
-            for number, byte in enumerate(characters):
-                times[number] += int(np.count_nonzero(block == byte))
-        return times
-
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        return [sum(times) for times in zip(*pool.map(count, range(start, stop, _PER_THREAD)), strict=True)]
+def _counts(rows: bytes, characters: bytes) -> list[int]:
+    """Return how often each byte of `characters` occurs."""
+    counts = [[int(np.count_nonzero(block == byte)) for byte in characters] for block in _blocks(rows)]
+    return [sum(times) for times in zip(*counts, strict=True)]
 
 
-def _blocks(source: Path | bytes, start: int, stop: int) -> Iterator[NDArray[np.uint8]]:
-    """Yield the bytes between two offsets in blocks; a block of a file overwrites the previous block in memory."""
-    if isinstance(source, bytes):
-        text = np.frombuffer(source, np.uint8)[:stop]
-        yield from (text[at : at + _BLOCK] for at in range(start, stop, _BLOCK))
-        return
-    room = bytearray(min(_BLOCK, stop - start))
-    view, text = memoryview(room), np.frombuffer(room, np.uint8)
-    with source.open("rb", buffering=0) as file:
-        file.seek(start)
-        while start < stop and (copied := file.readinto(view[: stop - start])):
-            yield text[:copied]
-            start += copied
+def _blocks(rows: bytes) -> Iterator[NDArray[np.uint8]]:
+    """Yield the bytes in blocks."""
+    text = np.frombuffer(rows, np.uint8)
+    yield from (text[at : at + _BLOCK] for at in range(0, len(text), _BLOCK))

@@ -12,16 +12,13 @@ from plimsoll.ingest.files.streams import Data
 from plimsoll.ingest.formats.perfmon.by_line import ByLine, LinePiece
 from plimsoll.ingest.formats.perfmon.header import TableLayout
 from plimsoll.ingest.formats.perfmon.left_out import LeftOut
-from plimsoll.ingest.formats.perfmon.plain import CounterTable, ends_in_a_bare_cell
+from plimsoll.ingest.formats.perfmon.plain import CounterTable
 from plimsoll.ingest.formats.perfmon.regular import Rows, are_numbers, read_regular
 from plimsoll.ingest.shared.text import Text
 from plimsoll.model.log import PartlyRead, Times, Values
 from plimsoll.model.remark import Kind, Remarks, and_more, counted
 
-# Larger files are read in pieces, as a file read at once is completely in memory.
-_AT_ONCE = 128 << 20
-_PIECE = 4 << 20
-_LARGE_PIECE = 8 << 20
+_PIECE = 8 << 20  # a file read at once is completely in memory
 _TAIL = 1 << 16
 _LINE = re.compile(rb"\S[^\n]*\n")  # a line that is not blank
 
@@ -32,21 +29,13 @@ def read_rows(text: Text, layout: TableLayout, remarks: Remarks) -> CounterTable
     Raise Unusable if most rows or cells cannot be read, or if another log begins in the file.
     """
     data = text.data
-    is_small = len(data) <= _AT_ONCE
-    if is_small and not ends_in_a_bare_cell(data):
-        rows = read_regular(text.source, layout.offset, len(data), layout.first_line, layout)
-        if rows:
-            return CounterTable(_nanoseconds(rows), _columns([rows], layout.counters, remarks), rows.lines)
     left_out = LeftOut(layout)
     by_line = ByLine(layout, left_out)
     parts: list[Rows] = []
     line = layout.first_line
     end = _end(data, layout.offset)
-    size = _PIECE if is_small else _LARGE_PIECE
-    for piece in _pieces(data, layout.offset, end, size):
-        rows = None
-        if not piece.is_open and (not is_small or len(piece.data) < end - layout.offset):
-            rows = read_regular(piece.data, 0, len(piece.data), line, layout)
+    for piece in _pieces(data, layout.offset, end):
+        rows = None if piece.is_open else read_regular(piece.data, line, layout)
         if rows:
             left_out.count(rows)
         else:
@@ -72,8 +61,8 @@ def read_needed(text: Text, layout: TableLayout, needed: Sequence[int], remarks:
     """
     data, line, parts = text.data, layout.first_line, list[Rows]()
     end = _end(data, layout.offset)
-    for piece in _pieces(data, layout.offset, end, _LARGE_PIECE):
-        read = not piece.is_open and read_regular(piece.data, 0, len(piece.data), line, layout, needed)
+    for piece in _pieces(data, layout.offset, end):
+        read = not piece.is_open and read_regular(piece.data, line, layout, needed)
         if not read or not are_numbers(piece.data, len(read.local), layout):
             return None
         parts.append(read)
@@ -113,11 +102,11 @@ def _columns(parts: Sequence[Rows], counters: Sequence[str], remarks: Remarks) -
     return columns
 
 
-def _pieces(data: Data, start: int, end: int, size: int) -> Iterator[LinePiece]:
-    """Yield the lines between two offsets of the file, in pieces of about `size` bytes."""
+def _pieces(data: Data, start: int, end: int) -> Iterator[LinePiece]:
+    """Yield the lines between two offsets of the file, in pieces of about `_PIECE` bytes; an open last line alone."""
     while start < end:
-        line_end = data.find(b"\n", min(start + size, end), end)
-        stop = end if line_end < 0 else line_end + 1
+        line_end = data.find(b"\n", min(start + _PIECE, end - 1), end)
+        stop = line_end + 1 or data.rfind(b"\n", start, end) + 1 or end
         body = data[start:stop]
         if isinstance(data, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
             # Give the pages back to the system, so that memory does not grow with the file.

@@ -12,7 +12,6 @@ from itertools import islice, pairwise
 from pathlib import Path
 
 from plimsoll.ingest.formats.perfmon.header import are_words, own_separator, refuse_another_beside, says_typeperf
-from plimsoll.ingest.formats.perfmon.plain import ends_in_a_bare_cell
 from plimsoll.ingest.formats.perfmon.read import read_pdh, with_blanks_for_no_data
 from plimsoll.ingest.reading import ReadOptions
 from plimsoll.ingest.shared.text import Text, read_as, split
@@ -241,7 +240,8 @@ def _rows(text: Text, shape: _Shape, remarks: Remarks) -> _ResavedRows:
     """Return the rows of a log, and its other lines; an incomplete last row loses its last cell."""
     lines = [line.rstrip("\r") for line in text.data[shape.start :].decode("utf-8", errors="replace").split("\n")]
     last = lines[-1]
-    is_cut = ends_in_a_bare_cell(text.data) and bool(_DIGIT.search(last))
+    # A last number without quotes may be cut short.
+    is_cut = text.data[-1:] not in (b"\n", b"\r", b'"', b" ", b"\0") and bool(_DIGIT.search(last))
     if is_cut:
         last = last.rpartition(shape.separator)[0]
     if lines[-1] and shape.separator not in last and _BEGINS_A_ROW.match(lines[-1]):
