@@ -72,9 +72,9 @@ class Samples:
         """Whether any row holds a finite value."""
         return any(bool(np.isfinite(values).any()) for values in (self.values[:_FIRST], self.values[_FIRST:]))
 
-    @cached_property
+    @property
     def present(self) -> "Samples":
-        """Only the rows that hold a finite value."""
+        """Only the rows that hold a finite value. Not cached: a copy of every series would double the memory."""
         rows = self._filled_rows
         return self if rows is self else Samples(rows.times, self.values[self._filled], timed_as=rows)
 
