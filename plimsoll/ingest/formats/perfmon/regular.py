@@ -2,12 +2,11 @@
 
 import math
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 from polars.exceptions import PanicException, PolarsError
 
 from plimsoll.ingest.formats.perfmon.header import TableLayout
@@ -21,7 +20,6 @@ TIME = "time"
 _WRITTEN = "%m/%d/%Y %H:%M:%S%.f"
 _LONGEST = len("MM/DD/YYYY HH:MM:SS.nnnnnnnnn")
 _SPACES = " \t\r\v\f"
-_BLOCK = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -79,7 +77,7 @@ def read_regular(rows: bytes, line: int, layout: TableLayout, needed: Sequence[i
 
 def are_numbers(rows: bytes, count: int, layout: TableLayout) -> bool:
     """Return whether `count` rows consist only of times, numbers and separators, judged by their characters."""
-    letters = sum(int(np.count_nonzero(block > ord("9"))) for block in _blocks(rows))
+    letters = np.count_nonzero(np.frombuffer(rows, np.uint8) > ord("9"))
     exponents, colons, slashes, separators = _counts(rows, f"e:/{layout.separator}".encode())
     is_whole = letters == exponents + colons and colons == slashes == 2 * count
     return is_whole and separators == count * (layout.width - 1)
@@ -100,11 +98,5 @@ def _expected_rows(rows: bytes, layout: TableLayout) -> float:
 
 def _counts(rows: bytes, characters: bytes) -> list[int]:
     """Return how often each byte of `characters` occurs."""
-    counts = [[int(np.count_nonzero(block == byte)) for byte in characters] for block in _blocks(rows)]
-    return [sum(times) for times in zip(*counts, strict=True)]
-
-
-def _blocks(rows: bytes) -> Iterator[NDArray[np.uint8]]:
-    """Yield the bytes in blocks."""
     text = np.frombuffer(rows, np.uint8)
-    yield from (text[at : at + _BLOCK] for at in range(0, len(text), _BLOCK))
+    return [int(np.count_nonzero(text == byte)) for byte in characters]
