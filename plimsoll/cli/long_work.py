@@ -13,7 +13,7 @@ from plimsoll.model.remark import counted
 
 _LARGE_INPUT = 40_000_000  # bytes; less is read and judged within about a second
 # Of glibc's mallopt(3).
-_TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
+_TRIM_THRESHOLD, _MMAP_THRESHOLD, _MOST_ARENAS = -1, -3, -8
 _MOST_KEPT = 1 << 28
 _LARGE = 1 << 25  # the most that glibc takes
 _MANY = 1_000_000  # objects; what a review makes stays until the end, or goes without a collector
@@ -59,3 +59,4 @@ def use_memory_freely() -> None:
     if mallopt:
         mallopt(_TRIM_THRESHOLD, _MOST_KEPT)
         mallopt(_MMAP_THRESHOLD, _LARGE)
+        mallopt(_MOST_ARENAS, 1)  # what the thread that reads has freed is for all threads
