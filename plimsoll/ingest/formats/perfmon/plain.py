@@ -65,9 +65,8 @@ def parse_times(cells: bytes) -> Times | None:
         return None
     as_iso = np.take(text, _AS_ISO, axis=1)
     as_iso[:, [4, 7]] = ord("-")
-    written = as_iso.view(f"S{TIME_LENGTH}").ravel()
     try:
-        local = written.astype("datetime64[ms]")
+        local = as_iso.view(f"S{TIME_LENGTH}").ravel().astype("datetime64[ms]")
     except ValueError:
         return None
     # Years such as 1601 (a clock that was never set) do not fit into nanoseconds since 1970.
