@@ -43,15 +43,14 @@ from plimsoll.review.recording.load_driver import (
     ended_early,
     many_failed,
     no_common_time,
-    paused_briefly,
     remarks_on,
     slow,
     slowed,
     some_failed,
-    unanswered,
 )
 from plimsoll.review.recording.missing_fields import remarks_on_missing_fields
 from plimsoll.review.recording.standstill import stood_still, work_stopped
+from plimsoll.review.recording.throughput_dips import paused_briefly, unanswered
 from plimsoll.review.statistics import Statistic, statistics
 from plimsoll.review.unused_settings import missing_hosts, missing_instances, unused_settings
 from plimsoll.review.verdict import Group, Verdict, crossed_groups, headline, set_aside, verdict, verdict_text
@@ -114,16 +113,18 @@ class Review:
         """Sentences on failures, delays and pauses in the results of a load driver."""
         ended = ended_early(self.signals, self.start or 0, self.end or 0)
         waited = *some_failed(self.signals, self.findings), *slow(self.signals, self.findings)
-        pauses = paused_briefly(self.signals, self.question.phases)
+        pauses = tuple(paused_briefly(self.signals, self.question.phases))
         loss = self.throughput_loss
-        pauses = (*pauses, f"{loss.clause}.") if loss and not loss.doubt else tuple(pauses)
+        if not loss and not pauses and not any(unanswered(self.signals, self.question.phases)):
+            loss = throughput_loss(self.loads, self.start or 0, self.end or 0, is_slight=True)
+        pauses = (*pauses, f"{loss.clause}.") if loss and not loss.doubt else pauses
         return (*waited, *pauses, *(() if no_common_time(self.signals) else ended))
 
     @cached_property
     def doubts(self) -> tuple[Doubt, ...]:
         """Reasons not to call the run healthy even if nothing was crossed; the most serious first, without repeats."""
         too_short = tuple(doubts.too_short(self.findings))
-        has_values = self.signals.has_values
+        has_values, loss = self.signals.has_values, self.throughput_loss
         reasons = (
             *doubts.unread(self.remarks),
             *doubts.contradictory(self.remarks),
@@ -134,7 +135,7 @@ class Review:
             *stood_still(self.signals, self.question.signals, self.hosts),
             *doubts.objective(self.findings),
             *many_failed(self.signals, self.findings),
-            *(() if self.throughput_loss else unanswered(self.signals, self.question.phases)),
+            *(() if loss and loss.doubt else unanswered(self.signals, self.question.phases)),
             *slowed(self.signals, self.findings),
             *doubts.undecided(self.findings),
             *doubts.unfinished(
@@ -168,7 +169,8 @@ class Review:
         planned = self.question.planned
         if self.question.in_operation:
             return (*apart, *paused(self._recordings, planned, 1 / 3))
-        loss, stopped = self.throughput_loss, tuple(work_stopped(self.signals, self.question.signals, planned))
+        tests = self.phases_found.tests if self.phases_found else 0
+        loss, stopped = self.throughput_loss, tuple(work_stopped(self.signals, self.question.signals, planned, tests))
         return (
             *apart,
             *((loss.doubt,) if loss and loss.doubt and not stopped else ()),

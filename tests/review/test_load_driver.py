@@ -92,7 +92,7 @@ def test_a_run_whose_requests_failed_for_long_is_not_known_to_be_healthy(beside_
 def test_a_system_that_did_not_answer_for_long_is_not_known_to_be_healthy(beside_a_healthy_host):
     review = beside_a_healthy_host([(at / 4, "true") for at in range(9000) if not 3000 < at < 4600])
     assert review.verdict == "unknown"
-    assert "had next to no requests answered for 6 min 50 s in the middle of its load" in review.headline
+    assert "had next to no requests answered for 6 min 40 s in the middle of its load" in review.headline
     review = beside_a_healthy_host([(at / 4, "true") for at in range(9000) if not 3000 < at < 3400])
     assert review.verdict == "healthy"
 
@@ -145,7 +145,7 @@ def test_users_who_wait_for_answers_until_the_end_leave_it_open(beside_a_healthy
     rest = [(at, "true") for at in range(1000, 1740, 20)]
     review = beside_a_healthy_host([*((at / 4, "true") for at in range(4000)), *rest])
     assert review.verdict == "unknown"
-    assert "min at the end of its load" in review.headline
+    assert "at the end of its load" in review.headline
 
 
 def test_a_row_cut_within_its_result_is_damage_and_no_failed_request(tmp_path):

@@ -12,7 +12,17 @@ import numpy as np
 
 from plimsoll.analysis.demand import FEWEST, Demand, demand, separable, together
 from plimsoll.insights.bottleneck import find as bottleneck_finder
-from plimsoll.insights.capacity.levels import LoadLevel, MeasuredUsers, ProfileUsers, Users, levels, means, users_of
+from plimsoll.insights.capacity.levels import (
+    LevelFall,
+    LoadLevel,
+    MeasuredUsers,
+    ProfileUsers,
+    Users,
+    largest_fall,
+    levels,
+    means,
+    users_of,
+)
 from plimsoll.insights.capacity.load_observations import MEAN, Observed, observed
 from plimsoll.insights.capacity.profiles.profile import Profile
 from plimsoll.insights.capacity.resources import Resource
@@ -126,6 +136,7 @@ class Capacity:
     reach: float = 1.0
     changed: tuple[str, ...] = ()
     overload: LoadLevel | None = None
+    fall: LevelFall | None = None
 
     @property
     def mix(self) -> Values:
@@ -184,6 +195,7 @@ def capacity(
         Unusable: Load or use was not recorded, or the load does not vary.
     """
     result = observed(reviews, objectives)
+    fall = largest_fall(result, levels(result))
     saturated, overload = saturation(result, levels(result)), None
     if saturated:
         result, overload = up_to_the_top(result, levels(result))
@@ -244,6 +256,7 @@ def capacity(
         after.reach,
         after.sentences,
         overload,
+        fall,
     )
 
 

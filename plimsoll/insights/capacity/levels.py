@@ -14,6 +14,7 @@ from plimsoll.model.log import Values
 _LEVELS = 12
 _FEWEST = 3  # rows of a level
 _WITHIN = 1.96  # standard deviations
+_STAYED, _FELL, _ERRORS = 0.9, 0.85, 4  # of the users, of the throughput of the first third; standard errors
 _SAME_USERS = 1.15  # our choice: users are in proportion to the load if their ratio varies by less
 
 
@@ -40,6 +41,38 @@ def levels(observed: Observed) -> tuple[LoadLevel, ...]:
         for rows in groups
         if len(rows) >= _FEWEST
     )
+
+
+@dataclass(frozen=True)
+class LevelFall:
+    """A fall of throughput from `before` to `after` (operations/s) while `users` were held."""
+
+    users: float
+    before: float
+    after: float
+
+
+def largest_fall(observed: Observed, levels: Sequence[LoadLevel]) -> LevelFall | None:
+    """Return the largest fall of throughput while as many users stayed, so that no load of a level stands for it.
+
+    Compared are the thirds of each part in which the users of a load driver hardly vary. None without such a fall.
+    """
+    users = observed.users
+    if users is None or not observed.of_driver:
+        return None
+    usual = float(np.nanquantile(users, 0.75))
+    stay = float(np.nanquantile(users, 0.1)) >= _STAYED * usual
+    groups = [np.flatnonzero(users >= _STAYED * usual)] if stay else [level.rows for level in levels]
+    falls: list[LevelFall] = []
+    for rows in (part for group in groups for part in np.split(group, np.flatnonzero(np.diff(group) > 1) + 1)):
+        if len(rows) < 3 * _FEWEST or users[rows].min() < _STAYED * users[rows].max():
+            continue
+        first, _, last = np.array_split(observed.load[rows], 3)
+        before, after = (float(third.mean()) for third in (first, last))
+        error = float(np.hypot(*(third.std() / len(third) ** 0.5 for third in (first, last))))
+        if after < _FELL * before and before - after > _ERRORS * error:
+            falls.append(LevelFall(float(users[rows].mean()), before, after))
+    return max(falls, key=lambda fall: fall.before - fall.after, default=None)
 
 
 def means(levels: Sequence[LoadLevel], values: Values) -> Values:

@@ -72,7 +72,8 @@ def what_text(capacity: Capacity, limit: Limit) -> str:
         return f"something waits inside the software{seems}: {_NO_RESOURCE}"
     stops = "throughput stops to rise"
     if limiting.fewer_done_by:
-        stops = f"throughput falls ({rounded(limiting.fewer_done_by)} {capacity.observed.users_unit} did less)"
+        users = f"{rounded(limiting.fewer_done_by, is_whole=True)} {capacity.observed.users_unit}"
+        stops = f"throughput falls ({users} did less)"
     why = f", for a reason inside the software or not recorded: {_NO_RESOURCE}"
     return stops if limiting.by_resource else f"{stops}{why}"
 
@@ -85,7 +86,9 @@ def resource_text(resource: Resource) -> str:
 def load_text(capacity: Capacity, load: float, to_digit: Callable[[float], int] = round) -> str:
     """Return a load as text: in users if their number is known, else in operations a second."""
     value, unit = _in_users(capacity, load)
-    return f"{rounded(value, to_digit)} {f'{capacity.observed.title}/s' if unit == '/s' else unit}"
+    of_rate = unit == capacity.observed.unit
+    title = f"{capacity.observed.title}/s" if unit == "/s" else unit
+    return f"{rounded(value, to_digit, is_whole=not of_rate)} {title}"
 
 
 def with_range(capacity: Capacity, load: Range) -> str:
@@ -96,8 +99,9 @@ def with_range(capacity: Capacity, load: Range) -> str:
     low, high = load.low, load.high
     if capacity.users and _in_users(capacity, load.value)[0] == capacity.users.at(load.value):
         low, high = capacity.users.between(load.value, low, high)
-    upper = f"to {rounded(high)}" if np.isfinite(high) else "or more"
-    return f"{text} ({rounded(low)} {upper})"
+    is_whole = _in_users(capacity, load.value)[1] != capacity.observed.unit
+    low_text, high_text = (rounded(end, is_whole=is_whole) for end in (low, high))
+    return f"{text} ({low_text} {f'to {high_text}' if np.isfinite(high) else 'or more'})"
 
 
 def _in_users(capacity: Capacity, load: float) -> tuple[float, str]:
@@ -122,7 +126,7 @@ def _most(capacity: Capacity) -> str:
     if isinstance(users, MeasuredUsers) and np.isfinite(users.at(capacity.projected)):
         assert capacity.observed.users is not None
         most = min(users.at(highest), float(np.nanmax(capacity.observed.users)))
-        return f"{rounded(most, floor)} {users.unit}"
+        return f"{rounded(most, floor, is_whole=True)} {users.unit}"
     return load_text(capacity, highest, floor)
 
 
@@ -137,11 +141,17 @@ def _of_load(capacity: Capacity) -> Iterator[str]:
     observed = capacity.observed
     lowest = float(np.quantile(observed.load, 0.02))
     measured = capacity.users if isinstance(capacity.users, MeasuredUsers) else None
-    users = f", {rounded(measured.highest)} {measured.unit}" if measured else ""
+    users = f", {rounded(measured.highest, is_whole=True)} {measured.unit}" if measured else ""
     yield (
         f"Measured: {number(lowest)} to {number(observed.highest)} {observed.title}/s{users}; "
         f"{counted(len(observed.load), 'part')} of {quantity(observed.step_s, 's')}."
     )
+    if fall := capacity.fall:
+        yield (
+            f"While {rounded(fall.users, is_whole=True)} users stayed, throughput fell from {number(fall.before)} to "
+            f"{number(fall.after)} {observed.title}/s: the system did less, or less was asked of it. The mean of "
+            "such a level is no load that it carries."
+        )
     if len(observed.names) > 1:
         order = np.argsort(-capacity.mix)
         names = [group_text(capacity, int(at)) for at in order[:_OPERATIONS]]
@@ -213,7 +223,7 @@ def _unknown(capacity: Capacity) -> Iterator[str]:
     """Yield sentences on overload, the bottlenecks of the runs, and resources without a projection."""
     if capacity.overload and capacity.overload.users:
         yield (
-            f"Overload: {rounded(capacity.overload.users)} {capacity.observed.users_unit} did "
+            f"Overload: {rounded(capacity.overload.users, is_whole=True)} {capacity.observed.users_unit} did "
             f"{number(capacity.overload.load)} "
             f"{capacity.observed.title}/s, and fewer of them up to {number(capacity.observed.highest)}; only what was "
             "measured up to that top counts."
@@ -242,14 +252,14 @@ def group_text(capacity: Capacity, at: int) -> str:
     return " + ".join(capacity.observed.names[group] for group in capacity.groups[at])
 
 
-def rounded(value: float, to_digit: Callable[[float], int] = round) -> str:
-    """Return a load with three significant digits, which suit its accuracy: `1,480`."""
+def rounded(value: float, to_digit: Callable[[float], int] = round, *, is_whole: bool = False) -> str:
+    """Return a load with three significant digits, which suit its accuracy: `1,480`; users are whole numbers."""
     if not np.isfinite(value):
         return "–"
     if value <= 0:
         return "0"
     digits = max(0, int(np.floor(np.log10(value))) - 2)
-    return number(to_digit(value / 10**digits) * 10**digits) if digits else number(value)
+    return number(to_digit(value / 10**digits) * 10**digits) if digits or is_whole else number(value)
 
 
 def _lower(title: str) -> str:
@@ -258,7 +268,7 @@ def _lower(title: str) -> str:
 
 def needs_sentences(capacity: Capacity, needs: Needs) -> Iterator[str]:
     """Yield sentences on the needs of a number of users: the use of each resource, the response time, the hosts."""
-    users = f"{rounded(needs.users)} users"
+    users = f"{rounded(needs.users, is_whole=True)} users"
     if needs.beyond:
         far = f"beyond {BEYOND:g} times the load that was measured"
         yield f"{users}: not known, as they are {far}; measure a higher load."
@@ -287,7 +297,7 @@ def _use_text(resource_capacity: ResourceCapacity, use: Range) -> str:
 
 def growth_sentence(forecast: Forecast) -> str:
     """Return a sentence on when growing users reach the limit, with the interval, or that no date can be told."""
-    since = f"Growing by {forecast.growth.text} from {rounded(forecast.now)} users"
+    since = f"Growing by {forecast.growth.text} from {rounded(forecast.now, is_whole=True)} users"
     if forecast.day is None:
         return f"{since}, it is reached in more than 5 years: no date is told for that."
     if forecast.at_least:

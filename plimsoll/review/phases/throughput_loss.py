@@ -24,6 +24,10 @@ _DRIVER = "client."
 # Our choices.
 _PARTS, _FEWEST = 120, 20
 _FELL = 0.7  # of the work before: below it is less
+_FELL_SLIGHTLY = 0.85  # of it: less, but no reason for a doubt
+_SUNK = 0.05  # of it: work that sank little by little counts from this much less on
+_ERRORS = 4  # standard errors: a fall between two means that is smaller may be chance
+_RAMP, _RAMPED, _USUAL = 120 * SECOND, 0.5, 0.75  # of the usual rate, for so long at first; the quantile that is usual
 _GONE = 0.1  # of it: below there is next to none
 _STAYED = 0.85  # of what was offered before
 _REACHED = 0.75  # the quantile of what was offered
@@ -39,6 +43,7 @@ _OFF_LEVEL = 0.1  # the quantile of a level that is still off the other level
 # Work that sinks little by little. Of a host only in a short run, as in a longer one fewer people may be at work.
 _BLOCKS, _CLIMBS = 10, 0.2  # means of the run; of the fall: what climbs again by more is a wave
 _LONGEST_SINKING = 2 * 3600 * SECOND
+_AT_A_TIME = 0.8  # of the fall, within two means: it fell at once
 _LATEST_TOP = 0.5  # of the blocks: work that falls from later on is a fall at once, or a ramp-down
 _RAMP_DOWN = 0.2  # of the work before: a host that ends below may have had a planned ramp-down
 
@@ -49,7 +54,7 @@ class ThroughputLoss:
 
     `offered` is the load that stayed; None if it is unknown whether the load ended or the system broke. `share` is the
     share of the run before the fall. `stops` is how often work nearly stopped, 0 for a single fall. `is_slow`: work
-    sank little by little.
+    sank little by little. `is_slight`: it fell by less than makes a doubt.
     """
 
     work: Load
@@ -61,17 +66,25 @@ class ThroughputLoss:
     share: float
     stops: int = 0
     is_slow: bool = False
+    is_slight: bool = False
+
+    @property
+    def ended(self) -> bool:
+        """Whether the work of a host ended for good for an unknown reason."""
+        return self.offered is None and not self.is_slow and not self.work.name.startswith(_DRIVER)
 
     @property
     def clause(self) -> str:
         """A clause on which work fell, when, and what the offered load did meanwhile."""
         title, lasts = self.work.signal.title, duration_text(round((self.end - self.start) / SECOND) * SECOND)
         title = title if self.work.name.startswith(_DRIVER) else f"{title} of {self.work.hosts[0]}"
-        if self.offered is None and not self.is_slow:
+        if self.ended:
             return f"{title}: the load is gone after {percent(self.share)} of the run, for {lasts}"
         rates = f"from {quantity(self.before, self.work.signal.unit)} to {quantity(self.after, self.work.signal.unit)}"
+        unknown = "; whether less was asked for is not known"
         if self.offered is None:
-            return f"{title} sank {rates} little by little within {lasts}; whether less was asked for is not known"
+            how = f"sank {rates} little by little within" if self.is_slow else f"fell {rates} for"
+            return f"{title} {how} {lasts}{unknown}"
         offered = self.offered.signal.title
         offered = offered[0].lower() + offered[1:] if offered[1:2].islower() else offered
         while_offered = f"while as many {offered} were held"
@@ -84,11 +97,11 @@ class ThroughputLoss:
 
     @property
     def doubt(self) -> Doubt | None:
-        """A doubt about the loss; None if work sank little by little and perhaps fewer requests were made."""
-        if self.offered is None and self.is_slow:
-            return None
-        if self.offered is None:
+        """A doubt about the loss; None if it is slight, or if perhaps fewer requests were made."""
+        if self.ended:
             return Doubt(f"{self.clause}; whether it ended or broke is not known", "end the recording with the load")
+        if self.is_slight or self.offered is None:
+            return None
         return Doubt(self.clause, "see what kept the system from answering as before")
 
 
@@ -107,22 +120,32 @@ class _Fall(NamedTuple):
     gap: float
 
 
-def throughput_loss(loads: Sequence[Load], start: int, end: int) -> ThroughputLoss | None:
-    """Return the loss of throughput in a run from `start` to `end` (UTC ns); None without a loss."""
+def throughput_loss(loads: Sequence[Load], start: int, end: int, *, is_slight: bool = False) -> ThroughputLoss | None:
+    """Return the loss of throughput in a run from `start` to `end` (UTC ns); None without a loss.
+
+    With `is_slight`, the result is one of a load driver that is too slight for a doubt.
+    """
     works = [load for load in loads if load.kind == "operations"]
     offered = {load.name: load for load in loads if load.kind == "connections"}
     # The load driver shows the offered load best; otherwise use the connections of the busiest service.
     work = next((load for load in works if load.name.startswith(_DRIVER)), next(iter(works), None))
     if work is None or len(work.samples.between(start, end).present.times) < _FEWEST:
         return None
+    if is_slight and not work.name.startswith(_DRIVER):
+        return None
     room = f"{work.name.partition('.')[0]}."
     of_room = [load for name, load in offered.items() if name.startswith(room)]
     is_driver = room == _DRIVER
-    return _loss(work, next(iter(of_room if is_driver else (*of_room, *offered.values())), None), start, end)
+    stays = next(iter(of_room if is_driver else (*of_room, *offered.values())), None)
+    loss = _loss(work, stays, start, end, _FELL_SLIGHTLY if is_slight else _FELL)
+    return replace(loss, is_slight=True) if loss and is_slight else loss
 
 
-def _loss(work: Load, offered: Load | None, start: int, end: int) -> ThroughputLoss | None:
-    """Return the loss of work while the offered load stayed; else the end of load for an unknown reason; or None."""
+def _loss(work: Load, offered: Load | None, start: int, end: int, fell: float) -> ThroughputLoss | None:
+    """Return the loss of work while the offered load stayed; else the end of load for an unknown reason; or None.
+
+    A loss leaves less than the share `fell` of the work before.
+    """
     is_driver = work.name.startswith(_DRIVER)
     end = min(end, int(work.samples.present.times[-1]))  # nothing is known of the work after its last sample
     length = end - start
@@ -130,7 +153,10 @@ def _loss(work: Load, offered: Load | None, start: int, end: int) -> ThroughputL
         return None
     parts = EqualParts(start, end, min(_PARTS, len(work.samples.present.times)))
     width = length / parts.count
-    done = _filled(parts.means(work.samples.present))
+    done = filled(parts.means(work.samples.present))
+    load = None if offered is None else filled(parts.means(offered.samples.present))
+    if load is not None and is_driver and has_ramp(done, load, int(width)):
+        offered = load = None
     enough = max(SHORTEST_ABSENCE, _LONG_OF_DRIVER * length) if is_driver else long_absence(length)
     long = max(3, int(np.ceil(enough / width)))
 
@@ -138,14 +164,13 @@ def _loss(work: Load, offered: Load | None, start: int, end: int) -> ThroughputL
         edges = int(start + fall.first * width), int(start + fall.last * width)
         return ThroughputLoss(work, stayed, fall.before, fall.after, *edges, fall.first / parts.count)
 
-    if offered is not None:
-        load = _filled(parts.means(offered.samples.present))
+    if load is not None:
         full = np.flatnonzero(load >= _STAYED * np.quantile(load, _REACHED))
         first, last = int(full[0]), int(full[-1]) + 1
-        fall = _fall(done[first:last], long, max(long, int(_LEAST_BEFORE * parts.count)))
+        fall = _fall(done[first:last], long, max(long, int(_LEAST_BEFORE * parts.count)), fell)
         if fall and _is_clear(fall, parts.count, is_driver=is_driver) and _stays(load[first:last], fall):
             return loss(fall._replace(first=fall.first + first, last=fall.last + first), offered)
-        sinking = _sinking(done[first:last], load[first:last])
+        sinking = _sinking(done[first:last], load[first:last], fell)
         if sinking and (is_driver or _is_no_ramp_down(sinking, length)):
             return replace(loss(sinking._replace(first=sinking.first + first, last=last), offered), is_slow=True)
         runs, usual = _stops(done[first:last], long)
@@ -153,55 +178,80 @@ def _loss(work: Load, offered: Load | None, start: int, end: int) -> ThroughputL
             total = sum(stop - begin for begin, stop in runs)
             begin = first + runs[0][0]
             return replace(loss(_Fall(begin, begin + total, usual, 0, 0, 1), offered), stops=len(runs))
-    elif (sinking := _sinking(done, np.ones_like(done))) and _is_no_ramp_down(sinking, length):
+    elif (sinking := _sinking(done, np.ones_like(done), fell)) and _is_no_ramp_down(sinking, length):
         return replace(loss(sinking, None), is_slow=True)
-    fall = None if is_driver else _fall(done, int(np.ceil(_GONE_FOR * parts.count)), long)
-    return loss(fall, None) if fall and _is_gone(fall, done) else None
+    if is_driver:
+        fall = None if load is not None else _fall(done, long, long, fell)
+        counts = fall and _is_clear(fall, parts.count, is_driver=False)
+    else:
+        fall = _fall(done, int(np.ceil(_GONE_FOR * parts.count)), long, fell)
+        counts = fall and _is_gone(fall, done)
+    return loss(fall, None) if fall and counts else None
 
 
-def _filled(values: Values) -> Values:
+def has_ramp(done: Values, offered: Values, step: int) -> bool:
+    """Return whether a load began with far less work in steps of `step` (ns), though as much was offered as later.
+
+    The users of a load driver that sends requests at a rate of its own stay, whatever is asked for.
+    """
+    before = int(np.argmax(moving_mean(done, 3) >= _RAMPED * np.quantile(done, _USUAL)))
+    usual = _STAYED * np.quantile(offered, _USUAL)
+    return before * step >= _RAMP and bool(np.median(offered[:before]) >= usual)
+
+
+def filled(values: Values) -> Values:
     """Return the values with missing values interpolated between their neighbours."""
     present = np.flatnonzero(np.isfinite(values))
     return np.interp(np.arange(len(values)), present, values[present])
 
 
-def _fall(done: Values, long: int, long_before: int) -> _Fall | None:
+def _fall(done: Values, long: int, long_before: int, fell: float) -> _Fall | None:
     """Return the longest clear fall of work, of `long` parts or more, after `long_before` parts on a level; or None."""
     if len(done) < long + long_before:
         return None
     smooth = median_filter(done, 3, "edge")
     reached = float(moving_mean(smooth, max(3, long // 2)).max())
-    low = [(first, last) for first, last in find_runs(smooth < _FELL * reached) if last - first >= long and first]
+    low = [(first, last) for first, last in find_runs(smooth < fell * reached) if last - first >= long and first]
     if not reached or not low:
         return None
     first, last = max(low, key=lambda run: run[1] - run[0])
-    begin = int(np.argmax(smooth >= _FELL * reached))
+    begin = int(np.argmax(smooth >= fell * reached))
     level, less = smooth[begin:first], smooth[first:last]
     if first - begin < long_before:
         return None
     before, after = float(np.median(level)), float(np.median(less))
     gap = float(np.quantile(level, _OFF_LEVEL) - np.quantile(less[1:], 1 - _OFF_LEVEL))
-    if after > _FELL * before or gap <= 0:
+    if after > fell * before or gap <= 0:
         return None
     high_end = begin + int(np.flatnonzero(level >= after + 0.8 * (before - after)).max(initial=0))
     low_start = first + int(np.argmax(less <= after + 0.2 * (before - after)))
     return _Fall(first, last, before, after, low_start - high_end - 1, gap / (before - after))
 
 
-def _sinking(done: Values, offered: Values) -> _Fall | None:
-    """Return the fall in which work sank and never climbed again while the offered load stayed; None without one."""
+def _sinking(done: Values, offered: Values, fell: float) -> _Fall | None:
+    """Return the fall in which work sank and never climbed again while the offered load stayed; None without one.
+
+    Half of the change between the last two means is added, as a mean of a tenth does not show its end.
+    """
     if len(done) < 2 * _BLOCKS:
         return None
-    work, offered_means = (
-        [float(np.mean(part)) for part in np.array_split(values, _BLOCKS)] for values in (done, offered)
-    )
-    top, fall = int(np.argmax(work)), max(work) - work[-1]
-    climbs = np.array(work[top:]) - np.minimum.accumulate(work[top:])
-    is_low = max(work[-2:]) < _FELL * work[top] and top < _LATEST_TOP * _BLOCKS
-    if not is_low or climbs.max() > _CLIMBS * fall or min(offered_means) < _STAYED * max(offered_means):
+    blocks = np.array_split(done, _BLOCKS)
+    work = np.array([block.mean() for block in blocks])
+    least, most = (pick([float(part.mean()) for part in np.array_split(offered, _BLOCKS)]) for pick in (min, max))
+    top = int(np.argmax(work))
+    before = work[0] + max(0.0, work[0] - work[1]) / 2 if not top else work[top]
+    after = work[-1] - max(0.0, work[-2] - work[-1]) / 2
+    errors = [float(block.std()) / len(block) ** 0.5 for block in (blocks[top], blocks[-1])]
+    climbs = work[top:] - np.minimum.accumulate(work[top:])
+    is_low = after - errors[1] < (fell + _SUNK) * before and max(work[-2:]) < (fell + 2 * _SUNK) * before
+    is_low &= float((work[top:-2] - work[top + 2 :]).max(initial=0)) < _AT_A_TIME * (work[top] - work[-1])
+    is_low &= top < _LATEST_TOP * _BLOCKS and work[top] - work[-1] > _ERRORS * float(np.hypot(*errors))
+    fall = float(work[top] - work[-1])
+    if not is_low or climbs.max() > _CLIMBS * fall or least < _STAYED * most:
         return None
     first = top * len(done) // _BLOCKS
-    return _Fall(first, len(done), work[top], work[-1], len(done) - first, (work[-2] - work[-1]) / fall)
+    gap = float(work[-2] - work[-1]) / fall
+    return _Fall(first, len(done), float(work[top]), float(work[-1]), len(done) - first, gap)
 
 
 def _is_no_ramp_down(sinking: _Fall, length: int) -> bool:

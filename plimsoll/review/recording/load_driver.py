@@ -10,15 +10,13 @@ from plimsoll.hosts.objective import PACK as OBJECTIVE
 from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.log import Times, Values
 from plimsoll.model.remark import Kind, Remark, listed
-from plimsoll.model.run import Phase
 from plimsoll.model.samples import Samples
 from plimsoll.model.times import SECOND, duration_text
 from plimsoll.model.value_text import quantity
-from plimsoll.review.doubts import LEAST_SHARE_ABSENT, PAUSE, SHORTEST_ABSENCE, long_absence
+from plimsoll.review.doubts import LEAST_SHARE_ABSENT, SHORTEST_ABSENCE, long_absence
 from plimsoll.review.findings import JUDGED, Doubt, Finding
 from plimsoll.review.phases.found_phases import means_on_grid
 from plimsoll.review.recorded_signals import RecordedSignals
-from plimsoll.review.recording.standstill import is_between_levels
 
 _SENT, _ANSWERED = "client.requests_begun", "client.requests"
 _WORK = ("cpu.busy", "web.requests")
@@ -87,10 +85,7 @@ _ENOUGH_FAILED = 10
 _MINUTE = 60 * SECOND
 _LONG_FAILED = 2  # minutes
 _LEAST_LOAD = 0.1  # of the load that was reached: below there is next to none
-_HELD = 0.85  # of the users before a pause: the load driver went on
 _REACHED = 0.9  # the quantile that is taken for it
-_SHORT_PAUSE, _FEWEST_PAUSES = 20 * SECOND, 3
-_CHECK_PAUSE = "see whether it paused or the system did not answer"
 _OBJECTIVE = "say under [objective] in plimsoll.toml how many may"
 _DONE, _FAILED, _SHARE = "client.requests", "client.errors", "client.error_share"
 USERS = "client.users"
@@ -125,84 +120,6 @@ def some_failed(recorded: RecordedSignals, findings: Sequence[Finding]) -> Itera
     requests = _requests(recorded, findings)
     if requests and requests.share >= _SOME_FAILED and not any(many_failed(recorded, findings)):
         yield f"{_share_text(requests.share)} failed, and no objective says how many may."
-
-
-def unanswered(recorded: RecordedSignals, phases: Sequence[Phase]) -> Iterator[Doubt]:
-    """Yield doubts about long times without responses in a load; `phases` are the phases set by hand."""
-    long = [text for text, is_long in _pauses(recorded, phases) if is_long]
-    yield from (Doubt(f"the load driver {text}", _CHECK_PAUSE) for text in long)
-    yield from () if long else _many_pauses(recorded, phases)
-
-
-def paused_briefly(recorded: RecordedSignals, phases: Sequence[Phase]) -> Iterator[str]:
-    """Yield a sentence on each load driver's longest time without responses, if notable but too short for a doubt."""
-    yield from (f"The load driver {text}." for text, is_long in _pauses(recorded, phases) if not is_long)
-
-
-def _pauses(recorded: RecordedSignals, phases: Sequence[Phase]) -> Iterator[tuple[str, bool]]:
-    """Yield a clause on each load driver's longest time without responses, if notable, and whether it makes a doubt."""
-    for samples in recorded.of(_DONE).values():
-        times = _under_load(samples)
-        if not len(times):
-            continue
-        inside = [phase for phase in phases if phase.start < times[-1] and phase.end > times[0]]
-        spans = [(phase.start, phase.end) for phase in inside] or [(int(times[0]), int(times[-1]))]
-        of = sum(end - start for start, end in spans)
-        asking = _asked_until(recorded)
-        is_last = asking > times[-1]
-        steps = np.diff(times, append=[asking] if is_last else [])
-        at = int(np.argmax(steps)) if len(steps) else 0
-        if not len(steps):
-            continue
-        begin, end = int(times[at]), int(times[at] + steps[at])
-        done = samples.present
-        first, stop = np.searchsorted(done.times, begin, side="right"), np.searchsorted(done.times, end)
-        ends_load = is_last and at == len(steps) - 1
-        is_outage = end - begin >= _LONG_FAILED * _MINUTE and (
-            ends_load or is_between_levels(done, int(first), int(stop))
-        )
-        counts_from = 0 if _are_held(recorded, begin, end) else SHORTEST_ABSENCE
-        is_long = end - begin > long_absence(of) or (is_outage and end - begin >= counts_from)
-        if not is_long and not is_outage:
-            continue
-        if inside and not any(start <= begin and end <= finish for start, finish in spans):
-            continue
-        where = "at the end" if ends_load else "in the middle"
-        yield f"had next to no requests answered for {duration_text(end - begin)} {where} of its load", is_long
-
-
-def _many_pauses(recorded: RecordedSignals, phases: Sequence[Phase]) -> Iterator[Doubt]:
-    """Yield a doubt for each load driver whose short times without responses add up to a long time.
-
-    There is no doubt if phases are set by hand: `phases` then says when the load was meant to pause.
-    """
-    for samples in () if phases else recorded.of(_DONE).values():
-        times = _under_load(samples)
-        steps = np.diff(times)
-        pauses = np.flatnonzero(steps > max(_SHORT_PAUSE, PAUSE * (samples.interval or 0)))
-        users = [users.present for users in recorded.of(USERS).values()]
-        at_work = [all(_are_at_work(of_driver, *times[at : at + 2]) for of_driver in users) for at in pauses]
-        pauses = pauses[np.array(at_work, dtype=bool)]
-        total = int(steps[pauses].sum())
-        long = SHORTEST_ABSENCE if users else long_absence(int(times[-1] - times[0]))
-        if len(pauses) >= _FEWEST_PAUSES and total >= long:
-            text = f"next to no requests answered for {duration_text(total)} in all, in {len(pauses):,} pauses"
-            yield Doubt(f"the load driver had {text}", _CHECK_PAUSE)
-
-
-def _are_at_work(users: Samples, begin: int, end: int) -> bool:
-    """Return whether enough users for a load were at work from `begin` to `end` (UTC ns), or no number was recorded."""
-    inside = users.values[(users.times > begin) & (users.times < end)]
-    return not len(inside) or float(np.median(inside)) >= _LEAST_LOAD * float(users.values.max())
-
-
-def _are_held(recorded: RecordedSignals, begin: int, end: int) -> bool:
-    """Return whether as many users as before were at work throughout a pause, so that the load driver did not pause."""
-    for samples in (samples.present for samples in recorded.of(USERS).values()):
-        before, inside = samples.between(2 * begin - end, begin).values, samples.between(begin + 1, end - 1).values
-        if not len(before) or not len(inside) or float(inside.min()) < _HELD * float(np.median(before)):
-            return False
-    return bool(recorded.of(USERS))
 
 
 def ended_early(recorded: RecordedSignals, start: int, end: int) -> Iterator[str]:

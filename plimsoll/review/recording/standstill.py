@@ -158,9 +158,12 @@ def stood_still(recorded: RecordedSignals, signals: Mapping[str, Signal], hosts:
 
 
 def work_stopped(
-    recorded: RecordedSignals, signals: Mapping[str, Signal], planned: Sequence[Planned]
+    recorded: RecordedSignals, signals: Mapping[str, Signal], planned: Sequence[Planned], tests: int
 ) -> Iterator[Doubt]:
-    """Yield a doubt about hosts whose steady operations stopped for long and then continued, outside planned work."""
+    """Yield a doubt about hosts whose steady operations stopped for long and then continued, outside planned work.
+
+    `tests` is how many tests the log seems to have; 0 for a single test.
+    """
     entries: dict[str, tuple[int, str]] = {}
     for name, signal in signals.items():
         if signal.load != "operations" or name.startswith(_LOAD_DRIVER):
@@ -178,7 +181,8 @@ def work_stopped(
     if entries:
         _, longest = max(entries.values())
         result = f", and so did {counted(len(entries) - 1, 'more host')}" if len(entries) > 1 else ""
-        yield Doubt(f"{longest} in the middle of steady work{result}", _CHECK_PAUSE)
+        where = "between tests of one log" if tests else "in the middle of steady work"
+        yield Doubt(f"{longest} {where}{result}", _CHECK_PAUSE)
 
 
 def _stop(samples: Samples) -> _Stop | None:
@@ -193,9 +197,11 @@ def _stop(samples: Samples) -> _Stop | None:
     between = int(busy[at + 1] - busy[at]) - 1
     idle = int(busy[-1] - busy[0]) + 1 - len(busy) - between
     long = end - begin > long_absence(int(samples.times[busy[-1]] - samples.times[busy[0]]))
-    long |= end - begin >= SHORTEST_ABSENCE and is_between_levels(samples, int(busy[at]) + 1, int(busy[at + 1]))
+    long |= end - begin >= SHORTEST_ABSENCE and _is_between_levels(samples, int(busy[at]) + 1, int(busy[at + 1]))
     steady = idle <= _MOST_IDLE * len(busy)
-    whole = not samples.values[busy[at] + 1 : busy[at + 1]].any()
+    # The first and last of several samples hold some of the work beside the stop.
+    rim = int(between > _FEWEST_IDLE)
+    whole = not samples.values[busy[at] + 1 + rim : busy[at + 1] - rim].any()
     counts = whole or end - begin <= _LONGEST_PARTLY
     return _Stop(begin, end, whole, 1, end - begin) if between and long and steady and counts else None
 
@@ -211,7 +217,7 @@ def _repeated_stops(samples: Samples) -> _Stop | None:
     if len(busy) < _LEAST_SAMPLES or usual * interval < _LEAST_REQUESTS * SECOND:
         return None
     gaps = [(int(first) + 1, int(stop)) for first, stop in pairwise(busy.tolist()) if stop > first + 1]
-    stops = [gap for gap in gaps if is_between_levels(samples, *gap)]
+    stops = [gap for gap in gaps if _is_between_levels(samples, *gap)]
     rows = sum(stop - first for first, stop in stops)
     other = sum(stop - first for first, stop in gaps) - rows
     steady = other <= _MOST_IDLE * len(busy) + _SLIGHT * rows and rows <= _MOST_STOPPED * (busy[-1] - busy[0])
@@ -223,7 +229,7 @@ def _repeated_stops(samples: Samples) -> _Stop | None:
     return _Stop(begin, end, whole, len(stops), rows * interval)
 
 
-def is_between_levels(samples: Samples, first: int, stop: int) -> bool:
+def _is_between_levels(samples: Samples, first: int, stop: int) -> bool:
     """Return whether hardly any work was done from row `first` to before row `stop`, between two levels of work.
 
     The levels are medians of at least as many rows on each side. The lower level must be at least half of the higher.
