@@ -231,7 +231,7 @@ def _fall(done: Values, long: int, long_before: int, fell: float) -> _Fall | Non
 def _sinking(done: Values, offered: Values, fell: float) -> _Fall | None:
     """Return the fall in which work sank and never climbed again while the offered load stayed; None without one.
 
-    Half of the change between the last two means is added, as a mean of a tenth does not show its end.
+    Half of the usual change between two means is added at each end, as a mean of a tenth does not show its end.
     """
     if len(done) < 2 * _BLOCKS:
         return None
@@ -239,11 +239,11 @@ def _sinking(done: Values, offered: Values, fell: float) -> _Fall | None:
     work = np.array([block.mean() for block in blocks])
     least, most = (pick([float(part.mean()) for part in np.array_split(offered, _BLOCKS)]) for pick in (min, max))
     top = int(np.argmax(work))
-    before = work[0] + max(0.0, work[0] - work[1]) / 2 if not top else work[top]
-    after = work[-1] - max(0.0, work[-2] - work[-1]) / 2
+    half = (work[top] - work[-1]) / (2 * max(1, _BLOCKS - 1 - top))
+    before, after = work[top] + (0 if top else half), work[-1] - half
     errors = [float(block.std()) / len(block) ** 0.5 for block in (blocks[top], blocks[-1])]
     climbs = work[top:] - np.minimum.accumulate(work[top:])
-    is_low = after - errors[1] < (fell + _SUNK) * before and max(work[-2:]) < (fell + 2 * _SUNK) * before
+    is_low = after < (fell + _SUNK) * before and max(work[-2:]) < (fell + 2 * _SUNK) * before
     is_low &= float((work[top:-2] - work[top + 2 :]).max(initial=0)) < _AT_A_TIME * (work[top] - work[-1])
     is_low &= top < _LATEST_TOP * _BLOCKS and work[top] - work[-1] > _ERRORS * float(np.hypot(*errors))
     fall = float(work[top] - work[-1])
