@@ -1,8 +1,11 @@
 """How much load a system can carry, from simulated runs of which that is known."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from plimsoll.ingest.formats.load_results.requests import driver_series
 from plimsoll.insights.capacity.document import resources_table
 from plimsoll.insights.capacity.find import ResourceCapacity, capacity
 from plimsoll.insights.capacity.json import document
@@ -166,3 +169,13 @@ def test_what_may_be_reached_within_what_is_projected_is_told():
     assert found.reached == ()
     assert found.highest < found.resources[0].load.low < found.projected
     assert "or more before processor time of WEB01 reaches 80 % (projected" in answer(found)
+
+
+def test_throughput_that_falls_while_users_stay_is_no_level():
+    users = np.repeat([10.0, 20, 30, 40, 50], 24)
+    load = 4 * users * (1 + 0.02 * np.random.default_rng(1).standard_normal(120))
+    load[96:] *= np.linspace(1, 0.5, 24)
+    series = driver_series("requests"), driver_series("users")
+    driver = replace(a_log({CPU: load}, "load driver", 10), columns=(load, users), series=series)
+    host = a_log({CPU: 2 + 0.2 * load}, "WEB01", 10)
+    assert "While 50 users stayed, throughput fell from 18" in " ".join(sentences(capacity([reviewed(host, driver)])))
