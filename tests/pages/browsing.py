@@ -2,6 +2,7 @@
 
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
@@ -74,6 +75,10 @@ class PageView:
     def faults(self) -> list[str]:
         """Return all that is wrong: content wider than the window, violations and complaints."""
         return [*([] if self.fits else ["wider than the window"]), *self.violations(), *self.complaints]
+
+    def crowded(self) -> list[str]:
+        """Return the texts that are cut, or lie over each other."""
+        return self.page.evaluate(Path(__file__).with_name("boxes.js").read_text(encoding="utf-8"))
 
     @property
     def fits(self) -> bool:

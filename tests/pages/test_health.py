@@ -233,6 +233,7 @@ def test_it_fits_and_everyone_can_read_it(width, scheme, watching, served, chrom
     for path in ("/", "/?wall=1"):
         with opened(chromium, served.address + path, width=width, scheme=scheme) as view:
             assert view.faults() == []
+            assert path != "/" or view.crowded() == []
 
 
 def test_the_last_hour_is_drawn_from_the_store_soon_after_the_first_look(tmp_path):

@@ -68,3 +68,4 @@ def test_a_host_charts_what_is_crossed_first_and_says_since_when(watching, serve
             assert timedelta(minutes=4) < counts - since < timedelta(minutes=6)
             assert view.page.locator(".ranges a[aria-current]").inner_text() == "6 h"
             assert view.faults() == []
+            assert view.crowded() == []

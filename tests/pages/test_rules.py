@@ -46,6 +46,7 @@ def test_rules_are_searched_without_scripts(chromium, alert_data, pages):
             assert "linux-cpu-busy" not in links.all_inner_texts()
             assert page.locator("#shown").inner_text() == f"{links.count()} rules"
             assert view.faults() == []
+            assert view.crowded() == []
             page.get_by_role("link", name=CPU, exact=True).click()
             page.get_by_role("heading", name=CPU).wait_for()
             assert "zone=Asia%2FKolkata" in page.url
