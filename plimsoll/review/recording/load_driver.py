@@ -1,4 +1,4 @@
-"""Doubts from the results of a load driver: failed requests, a load that paused or ended early, a wrong clock."""
+"""Doubts from the results of a load driver: failed requests, a load that ended early, a wrong clock."""
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
