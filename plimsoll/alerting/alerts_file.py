@@ -27,6 +27,7 @@ SILENCES = "silences.json"  # the same silences as in the file: see silences.py
 DAMAGED = f"{NAME}.damaged-"  # and the time at which it was set aside
 FORMAT = 1
 _BUSY_S = 20.0
+_PAGE = 4096  # bytes: SQLite takes a file with less than a page for a new one
 _MENDED = "start plimsoll up anew, which sets it aside and goes on with a new one"
 # Not in schema.sql, so that earlier files of the same format get these tables, too.
 _ADDED = (
@@ -74,15 +75,15 @@ class DamagedFile(Unusable):
 class AlertsFile:
     """An open alerts.db. Threads may share it: a transaction or a query holds a lock.
 
-    Raise Unusable if the file cannot be used, DamagedFile if it is damaged. A file that was in use but is empty counts
-    as damaged, unless `is_new`.
+    Raise Unusable if the file cannot be used, DamagedFile if it is damaged. A file that was in use but is empty, or
+    nearly, counts as damaged, unless `is_new`.
     """
 
     def __init__(self, path: Path, *, is_new: bool = False) -> None:
         self.path = path
         self._lock = RLock()
         _make(path)
-        if not is_new and not path.stat().st_size and _was_used(path):
+        if not is_new and path.stat().st_size < _PAGE and _was_used(path):
             raise DamagedFile(f"{path}: is empty, or was missing, and had alerts: {_MENDED}")
         try:
             self._connection = sqlite3.connect(path, timeout=_BUSY_S, isolation_level=None, check_same_thread=False)

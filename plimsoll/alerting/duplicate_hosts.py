@@ -17,13 +17,18 @@ _BOOT = {("system", "uptime"), ("kernel", "boot_time")}
 _WATCHED = 8  # series of a host: one may be all that differs
 _SIGNS = 3  # a counter may be reset, and a batch may be sent twice
 _WITHIN = 300 * SECOND
+_APART, _SAME = 30 * SECOND, 2 * SECOND  # of two clocks; what catches up comes nearer
 _MOST_SERIES = 100_000
 DUPLICATE = "two computers send under this name; give one of them a name of its own (hostname in its agent)"
 
 
 @dataclass(slots=True)
 class _Watch:
-    """A watched series: its newest sample, and of a growing count that fell, the highest value before the drop."""
+    """A watched series: its newest sample, and of a growing count that fell, the highest value before the drop.
+
+    `lag` is how far the last late sample was behind the newest (ns); `is_newer` is whether one newer than that came
+    since.
+    """
 
     host: str
     series: Series
@@ -31,20 +36,27 @@ class _Watch:
     time: int = 0
     value: float = 0.0
     top: float | None = None
+    lag: int = 0
+    is_newer: bool = False
 
     def is_sign(self, time: int, value: float) -> bool:
         """Take a sample; return whether it can only come from a second computer.
 
-        That is so if its time already has another value, or if a growing count that fell is back at its earlier value.
+        That is so if its time already has another value, if a growing count that fell is back at its earlier value, or
+        if samples come by two clocks in turn: as far behind the newest as the late one before.
         """
         if time < self.time:
-            return False
+            lag, was_newer = self.time - time, self.is_newer
+            is_second_clock = was_newer and lag > _APART and abs(lag - self.lag) <= _SAME
+            self.lag, self.is_newer = lag, False
+            return is_second_clock
         is_other = time == self.time and value != self.value
         if self.is_growing and time > self.time:
             if self.time and value < self.value:
                 self.top = self.value if self.top is None else self.top
             elif self.top is not None and value >= self.top:
                 self.top, is_other = None, True
+        self.is_newer = self.is_newer or time > self.time
         self.time, self.value = time, value
         return is_other
 

@@ -221,8 +221,14 @@ def write_noise(path):
 
 @pytest.mark.parametrize(
     "damage",
-    [write_noise, lambda path: path.write_bytes(b""), lambda path: path.write_bytes(b"no database" * 999), Path.unlink],
-    ids=["a page", "empty", "no database", "gone"],
+    [
+        write_noise,
+        lambda path: path.write_bytes(b""),
+        lambda path: os.truncate(path, 2048),
+        lambda path: path.write_bytes(b"no database" * 999),
+        Path.unlink,
+    ],
+    ids=["a page", "empty", "cut off", "no database", "gone"],
 )
 def test_a_damaged_file_is_set_aside_and_its_silences_survive(damage, world, file, tmp_path, caplog):
     for n in range(40):

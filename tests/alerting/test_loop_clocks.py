@@ -108,3 +108,13 @@ def test_two_computers_under_one_name_are_named_and_raise_no_alert(world, shift)
     fired = history(world.file, 0, 2**62)  # what fired for the first one goes on, and nothing else fires
     assert fired
     assert all(alert.fired_at < START + 60 * PERIOD and alert.firing for alert in fired)
+
+
+def test_two_clocks_of_one_name_are_two_computers_and_what_catches_up_is_one(world):
+    world.run(5 * MINUTE, {"web1": 60, "db1": 60})
+    for at in range(60):
+        world.run(PERIOD, {"web1": 60 + at / 100, "db1": 60 + at / 100}, interval=PERIOD)
+        world.send(world.points("web1", np.array([world.now - 10 * MINUTE]), 20 + at / 100))
+        backlog = 10 * MINUTE - 6 * at * SECOND  # which comes nearer, as db1 sends it beside what is new
+        world.send(world.points("db1", np.array([world.now - backlog]), 20 + at / 100))
+    assert world.loop.progress.duplicates.keys() == {"web1"}
