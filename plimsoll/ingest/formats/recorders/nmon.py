@@ -19,7 +19,7 @@ NAME = "nmon"
 _SNAPSHOT = re.compile(r"T\d{3,}")
 _PROCESSOR = re.compile(r"CPU(\d{3,})")
 _DISKS = re.compile(r"(DISK[A-Z]+?|JFSFILE)\d*")
-_CLOCK = re.compile(r"([01]\d|2[0-3])[:.]([0-5]\d)[:.]([0-5]\d)")
+_CLOCK = re.compile(r"([01]?\d|2[0-3])[:.]([0-5]\d)[:.]([0-5]\d)")
 _MONTHS = ["JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC"]
 _ADVICE = "record it again with: nmon -f -s 15 -c 240"
 
