@@ -117,8 +117,9 @@ def headline(findings: Sequence[Finding], doubts: Sequence[Doubt], span: int, pl
     answer = verdict(findings, doubts)
     if answer == Verdict.NOT_HEALTHY:
         sentences = [group_sentence(groups[0])]
-        if (subject := groups[0].worst.subject) and is_total(subject.instance or ""):
-            sentences += [f"Only {subject.instance} was recorded, the total of all: a single one may be far worse."]
+        total = (groups[0].worst.subject and groups[0].worst.subject.instance) or ""
+        if is_total(total.replace("__", "_").removesuffix("_")):  # ASP.NET's is __Total__
+            sentences += [f"Only {total} was recorded, the total of all: a single one may be far worse."]
         if more := len(groups) - 1:
             sentences += [f"{counted(more, 'more signal')} crossed {'its limit' if more == 1 else 'their limits'}."]
     elif answer == Verdict.UNKNOWN:
