@@ -175,7 +175,7 @@ def users_of(
     if len(points) < 3 or points[-1][0] < 1.2 * points[0][0]:
         return None
     loads, users, counts = (np.array(group, dtype=float) for group in zip(*points, strict=True))
-    if float(np.corrcoef(loads, users)[0, 1]) < 0.7:
+    if not np.ptp(users) or float(np.corrcoef(loads, users)[0, 1]) < 0.7:
         return None
     per_load = users / loads
     lower, upper = median(per_load[: len(loads) // 2 + 1]), float(per_load[-1])
