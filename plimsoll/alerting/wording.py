@@ -7,7 +7,7 @@ import numpy as np
 
 from plimsoll.alerting.alert import Alert, holds
 from plimsoll.alerting.firing import Incident
-from plimsoll.alerting.latest_evaluation import LatestEvaluation, RuleState
+from plimsoll.alerting.latest_evaluation import LatestEvaluation
 from plimsoll.alerting.silences import Silence
 from plimsoll.model.remark import counted, listed
 from plimsoll.model.series import host_key
@@ -268,16 +268,13 @@ def _weigh_evidence(alert: Alert, judged: LatestEvaluation, catalogue: Catalogue
         limit = crossed_text(condition.healthy, unit)
         yield f"and {title} {limit}" if condition.signal in recorded else f"{title} would decide, and is not recorded"
     held = {
-        state.rule.signal: f"{signals[state.rule.signal].title} {_held(state, signals[state.rule.signal].unit)}"
+        state.rule.signal: f"{title} {quantity(state.value, unit)} ({limit_text(state.healthy, unit)})"
         for state in states
+        for title, unit in [(signals[state.rule.signal].title, signals[state.rule.signal].unit)]
         if state.rule.severity != "info" and state.healthy.holds(np.array([state.value]))[0]
     }
     if against := [held[name] for name in rule.look_at if name in held][:_MOST_AGAINST]:
         yield f"against it: {', '.join(against)}"
-
-
-def _held(state: RuleState, unit: str) -> str:
-    return f"{quantity(state.value, unit)} ({limit_text(state.healthy, unit)})"
 
 
 def unjudged(host: str, judged: LatestEvaluation, signals: Mapping[str, Signal]) -> str:

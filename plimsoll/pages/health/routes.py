@@ -127,7 +127,7 @@ def describe_incident(incident: Incident, silences: Sequence[Silence], judged: J
         "cause": cause(alert),
         "sentence": state_sentence(alert),
         "sure": sure,
-        "facts": [*_facts(incident, now), *_looks(alert, sure)],
+        "facts": [*_facts(incident, now, sure)],
         "silenced": _silenced(incident, silences),
     }
 
@@ -142,8 +142,8 @@ def _silenced(incident: Incident, silences: Sequence[Silence]) -> str:
     return "; ".join(reasons) if all(holding) else ""
 
 
-def _facts(incident: Incident, now: int) -> Iterator[str]:
-    """Yield short texts on an incident: its duration, its worst value, and further limits."""
+def _facts(incident: Incident, now: int, sure: str) -> Iterator[str]:
+    """Yield short texts on an incident: its duration, worst value, further limits, and signals that `sure` lacks."""
     alert = incident.worst
     yield f"for {_long(now - alert.begin)}"
     if alert.kind == "rule" and not isnan(alert.worst):
@@ -157,10 +157,6 @@ def _facts(incident: Incident, now: int) -> Iterator[str]:
         )
     if alert.acked_at:
         yield f"acknowledged by {alert.acked_by}" if alert.acked_by else "acknowledged"
-
-
-def _looks(alert: Alert, sure: str) -> Iterator[str]:
-    """Yield which signals to look at next, without those that the evidence names."""
     if titles := [title for title in alert.details.look_at if title not in sure][:_MOST_ALSO]:
         yield f"look at {', '.join(titles)}"
 
