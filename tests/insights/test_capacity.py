@@ -183,7 +183,7 @@ def test_throughput_that_falls_while_users_stay_is_no_level():
 
 def test_users_that_stay_the_same_are_no_measure_of_the_load():
     users = np.full(120, 100.0)
-    load = np.linspace(95, 75, 120) * (1 + 0.01 * np.random.default_rng(1).standard_normal(120))
+    load = np.linspace(100, 60, 120) * (1 + 0.01 * np.random.default_rng(1).standard_normal(120))
     series = driver_series("requests"), driver_series("users")
     driver = replace(a_log({CPU: load}, "load driver", 10), columns=(load, users), series=series)
     result = capacity([reviewed(a_log({CPU: 2 + 0.2 * load}, "WEB01", 10), driver)])
