@@ -165,7 +165,11 @@ class AlertHistory:
             _keep_statuses(connection, {interval.key: Status(State.FIRING, interval.since)})
 
     def end_late(self, key: Key, interval: AlertInterval | None, at: int, *, now: int) -> None:
-        """End a firing alert that, by late samples, has ended: at the end of `interval`, or at `at` if it is None."""
+        """End a firing alert that has ended according to late samples.
+
+        `interval` is the last interval in which the rule fired, from now on the interval of the alert. The alert ends
+        at the interval's end, or at `at` (UTC ns) if the interval is None or has no end.
+        """
         with self.file.transaction() as connection:
             row = connection.execute(
                 "SELECT id FROM alerts WHERE key = ? AND kind = 'rule' AND ended_at IS NULL", (key_text(key),)
@@ -247,7 +251,7 @@ def damaged_files(folder: Path) -> list[Path]:
 
 
 def last_evaluation(file: AlertsFile) -> int | None:
-    """Return the time (UTC ns) of the last evaluation that was saved; None if there is none."""
+    """Return the time (UTC ns) of the last evaluation that was saved; None if none was saved."""
     rows = file.rows("SELECT value FROM meta WHERE name = ?", (_LAST,))
     return rows[0]["value"] if rows else None
 
@@ -264,9 +268,9 @@ def _keep_statuses(connection: sqlite3.Connection, statuses: Mapping[Key, Status
 def _read(
     connection: sqlite3.Connection, firing: Mapping[Key, sqlite3.Row], readings: Mapping[Key, float], at: int, now: int
 ) -> None:
-    """Store the current value of each firing alert, and that its samples stopped or came again.
+    """Store the current value of each firing alert, and record when its samples stop or return.
 
-    The value is stored as the last one, and as the worst one if none before was worse.
+    The value is stored as the last value, and as the worst value if no earlier value was worse.
     """
     for row, value in ((firing[key], value) for key, value in readings.items() if key in firing):
         stale = math.isnan(value)

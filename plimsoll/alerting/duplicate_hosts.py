@@ -40,10 +40,11 @@ class _Watch:
     is_newer: bool = False
 
     def is_sign(self, time: int, value: float) -> bool:
-        """Take a sample; return whether it can only come from a second computer.
+        """Add a sample; return whether the sample can only come from a second computer.
 
-        That is so if its time already has another value, if a growing count that fell is back at its earlier value, or
-        if samples come by two clocks in turn: as far behind the newest as the late one before.
+        There is a second computer if the sample's time already has another value, if a growing count that fell is back
+        at its earlier value, or if two clocks take turns: the sample is as far behind the newest sample as the previous
+        late sample was.
         """
         if time < self.time:
             lag, was_newer = self.time - time, self.is_newer
@@ -114,7 +115,7 @@ class DuplicateHosts:
         return entry[1]
 
     def _choose(self, series: Series) -> _Watch | None:
-        """Return a watch of a series; None if its values may stand still, or enough series of the host are watched."""
+        """Return the watch of a series; None if the series may be constant, or enough series of the host have one."""
         is_growing = self._fields.get((series.measurement, series.field))
         if is_growing is None or series.key in self._by_key:
             return self._by_key.get(series.key)

@@ -43,7 +43,10 @@ class ProcessLines:
         self._clock = clock
 
     def __call__(self, at_ns: int, hosts: Iterable[str]) -> Mapping[str, Sequence[str]]:
-        """Return the lines of each host. A host whose processes cannot be read is logged and left out."""
+        """Return the top processes of each host before `at_ns` (UTC ns), as a line of text for each resource.
+
+        A host whose processes cannot be read is logged and left out.
+        """
         lines: dict[str, Sequence[str]] = {}
         start = at_ns - _BEFORE
         for host in hosts:

@@ -18,9 +18,9 @@ _FORGOTTEN = (
 class SeriesIndex:
     """The judged series of a store, updated by each `look`.
 
-    If there are more than `most_hosts` hosts, hosts judged before come first, then hosts in the order of `oldest`
-    (case-folded), so that a new host cannot displace an old host. `left_out` names the hosts that the last look left
-    out. For `tags` see `subjects.host_of`.
+    If there are more than `most_hosts` hosts, hosts judged before come first, then other hosts: first those of `oldest`
+    (known hosts, case-folded, in order of preference), so that a new host cannot displace an old host. `left_out` names
+    the hosts that the last `look` left out. For `tags` see `subjects.host_of`.
     """
 
     def __init__(self, store: SampleReader, tags: Collection[str], most_hosts: int, oldest: Sequence[str]) -> None:
@@ -46,7 +46,7 @@ class SeriesIndex:
         return [entry.series for entry in self._entries.values()]
 
     def get(self, key: object) -> Series | None:
-        """Return the series with a key; None if it is not in the index."""
+        """Return the series with a key; None if the index has no such series."""
         entry = self._entries.get(key)
         return entry.series if entry else None
 
@@ -103,7 +103,7 @@ class SeriesIndex:
 
 @dataclass(slots=True)
 class _Entry:
-    """A series, its host (case-folded, and by name), and when it was last heard (UTC ns; None if it is not judged)."""
+    """A series, its host (case-folded, and by name), and the time of its last samples (UTC ns; None if not judged)."""
 
     series: Series
     host: str

@@ -1,7 +1,7 @@
 """Forecasts in how many hours each volume will be full, as samples of a series that rules judge.
 
-A volume is forecast from the lowest free space of each hour of up to 35 days. Where space came back, as after a
-rotation, a backup or a dump, the trend is that of the lowest level of a week.
+A volume is forecast from the lowest free space of each hour of up to 35 days. Where used space became free
+again, as after a rotation, a backup or a dump, the trend is the trend of the lowest value of a week.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -39,7 +39,7 @@ _CAME_BACK = 0.05  # of all the change: from here on, used space became free aga
 
 
 class SpaceForecast:
-    """The forecasts of all volumes whose free bytes live hosts send."""
+    """A function that forecasts when each volume will be full whose free bytes a live host sends."""
 
     def __init__(self, store: SampleReader, signals: Mapping[str, Signal]) -> None:
         self._store = store
@@ -47,13 +47,13 @@ class SpaceForecast:
         self._lows: dict[Series, Samples] = {}
 
     def __call__(self, now: int, check: Callable[[], None] = lambda: None) -> Points:
-        """Return a forecast for each volume with long enough a history, at the time of its newest sample.
+        """Return a forecast for each volume with eight days of history, at the time of the volume's newest sample.
 
         `now` is UTC ns. `check` is called often, and may raise to end the work.
         """
         series = self._store.series(now - _RECENT, now).series
-        found = Finder(self._signals, series, lambda _: True)
-        sources = [pair for name in self._signals for pair in found.find(name).values()]
+        finder = Finder(self._signals, series, lambda _: True)
+        sources = [pair for name in self._signals for pair in finder.find(name).values()]
         volumes = [(subject, source) for subject, source in sources if isinstance(source, ResolvedSeries)]
         recorded = [source.series for _, source in volumes]
         self._read(recorded, now // HOUR * HOUR, check)
@@ -73,36 +73,37 @@ class SpaceForecast:
         return Points(forecasts, np.arange(len(rows), dtype=np.int32), times.astype(np.int64), values.astype(float))
 
     def _read(self, series: Sequence[Series], until: int, check: Callable[[], None]) -> None:
-        """Read the lowest value of each whole hour that is not in memory, and forget other series and old hours."""
+        """Read the lowest value of each hour before `until` not yet in memory; forget other series and old hours."""
         oldest = until - _MOST * HOUR
-        kept = {one: self._lows[one].between(oldest, until) for one in series if one in self._lows}
-        fresh = [one for one in series if one not in kept]
+        lows = {volume: self._lows[volume].between(oldest, until) for volume in series if volume in self._lows}
+        new_volumes = [volume for volume in series if volume not in lows]
         for start, batch in (
-            *((oldest, fresh[first : first + _AT_ONCE]) for first in range(0, len(fresh), _AT_ONCE)),
-            (until - 2 * HOUR, [*kept]),
+            *((oldest, new_volumes[first : first + _AT_ONCE]) for first in range(0, len(new_volumes), _AT_ONCE)),
+            (until - 2 * HOUR, [*lows]),
         ):
             check()
-            for one, hours in zip(batch, self._store.buckets(batch, start, until - 1, HOUR), strict=True):
-                kept[one] = _joined(kept.get(one), hours)
-        self._lows = kept
+            for volume, hours in zip(batch, self._store.buckets(batch, start, until - 1, HOUR), strict=True):
+                lows[volume] = _joined(lows.get(volume), hours)
+        self._lows = lows
 
 
 def _joined(lows: Samples | None, hours: Buckets) -> Samples:
-    read = Samples(hours.times, hours.minimum)
+    """Return the lowest values in memory, and after them the lowest values of the read hours that are later."""
+    minima = Samples(hours.times, hours.minimum)
     if lows is None or not len(lows.times):
-        return read
-    new = read.times > lows.times[-1]
-    return Samples(np.append(lows.times, read.times[new]), np.append(lows.values, read.values[new]))
+        return minima
+    is_new = minima.times > lows.times[-1]
+    return Samples(np.append(lows.times, minima.times[is_new]), np.append(lows.values, minima.values[is_new]))
 
 
 def _by_hour(lows: Samples) -> Values:
-    """Return a value for each hour; an hour without a sample has the value before it."""
+    """Return a value for each hour; an hour without a sample has the value of the hour before."""
     hours = np.arange(int(lows.times[0]), int(lows.times[-1]) + 1, HOUR)
     return lows.values[np.searchsorted(lows.times, hours, side="right") - 1]
 
 
 def hours_until_full(free: Values) -> float:
-    """Return in how many hours a volume will be full; FAR if that is later, unlikely, or cannot be told.
+    """Return in how many hours a volume will be full, at most FAR; FAR also if filling is unlikely or cannot be told.
 
     Args:
         free: The lowest free space of each hour, the current free space last; 8 days or more.
@@ -122,12 +123,12 @@ def hours_until_full(free: Values) -> float:
 
 
 def _lowest(values: Values, width: int) -> Values:
-    """Return the lowest of each `width` neighbouring values."""
+    """Return the minimum of every `width` neighbouring values: a sliding window."""
     return np.lib.stride_tricks.sliding_window_view(values, width).min(axis=1)
 
 
 def _on_lines(lows: Values, last: float) -> Iterator[float]:
-    """Yield the hours until a line through the last days reaches 0, for each number of days in which the lows fall."""
+    """Yield the hours until a line through the last days' lows reaches 0, for each span of days in which they fall."""
     for width in {*_WINDOWS, len(lows)}:
         hours, part = np.arange(-width, 0.0), lows[-width:]
         line = trend(hours, part, _SURE) if len(part) == width else None
@@ -140,10 +141,13 @@ def _on_lines(lows: Values, last: float) -> Iterator[float]:
 
 
 def _repeated(free: Values) -> Iterator[float]:
-    """Yield the hours until as much is lost as after the same hour of the last two weeks; nothing if it is less."""
-    last, after = float(free[-1]), []
+    """Yield the hours in which each of the last two weeks lost as much as is free now; nothing if a week lost less.
+
+    A week is examined for the 72 hours that followed the present hour of the week.
+    """
+    last, first_full = float(free[-1]), []
     if len(free) > 2 * _WEEK + _SOON:
         for begin in (len(free) - 1 - _WEEK, len(free) - 1 - 2 * _WEEK):
-            after.append(np.flatnonzero(free[begin] - free[begin : begin + _SOON + 1] >= last)[:1])
-    if after and all(map(len, after)):
-        yield float(max(after)[0])
+            first_full.append(np.flatnonzero(free[begin] - free[begin : begin + _SOON + 1] >= last)[:1])
+    if first_full and all(map(len, first_full)):
+        yield float(max(first_full)[0])

@@ -25,7 +25,7 @@ LONGEST = 8 * 24 * HOUR
 
 @dataclass(frozen=True, eq=False)
 class UsualValues:
-    """The usual values of each hour: its begin (UTC ns), and a low and a high quantile; NaN for fewer than 4 weeks."""
+    """The usual values of hours: begin (UTC ns), low and high quantile of each; NaN if recorded in under 4 weeks."""
 
     hours: Times
     low: Values
@@ -43,7 +43,7 @@ class UsualValues:
 def usual_values(store: SampleReader, source: ResolvedSource, start: int, end: int, zone: Zone) -> UsualValues | None:
     """Return the usual values of the hours from `start` to `end` (UTC ns); None without four weeks of history.
 
-    The hours of earlier weeks are the same by the clock of `zone`.
+    An hour is compared with the same hour of earlier weeks by the clock of `zone`.
     """
     first = start // HOUR * HOUR
     count = -(-(end - first) // HOUR)
@@ -53,26 +53,26 @@ def usual_values(store: SampleReader, source: ResolvedSource, start: int, end: i
         if week == _FEWEST_WEEKS and not np.isfinite(row).any():
             return None
         rows.append(row.reshape(count, _OF_HOUR))
-    recorded = np.stack(rows)
-    enough = np.isfinite(recorded).any(axis=2).sum(axis=0) >= _FEWEST_WEEKS
-    if not enough.any():
+    means = np.stack(rows)
+    has_history = np.isfinite(means).any(axis=2).sum(axis=0) >= _FEWEST_WEEKS
+    if not has_history.any():
         return None
     quantiles = np.full((2, count), np.nan)
-    quantiles[:, enough] = np.nanquantile(np.concatenate(recorded, axis=1)[enough], (_LOW, _HIGH), axis=1)
+    quantiles[:, has_history] = np.nanquantile(np.concatenate(means, axis=1)[has_history], (_LOW, _HIGH), axis=1)
     return UsualValues(first + HOUR * np.arange(count), *quantiles)
 
 
-def _shift(at: int, week: int, zone: Zone) -> int:
-    """Return by how much (ns) the clock of the zone has been changed between some weeks before and `at`."""
-    now, then = (zone.local(moment).utcoffset() or timedelta() for moment in (at, at - week * _WEEK))
+def _shift(at: int, weeks: int, zone: Zone) -> int:
+    """Return by how much (ns) the zone's offset from UTC at `at` exceeds the offset `weeks` weeks before."""
+    now, then = (zone.local(moment).utcoffset() or timedelta() for moment in (at, at - weeks * _WEEK))
     return round((now - then).total_seconds()) * SECOND
 
 
 def _means(store: SampleReader, source: ResolvedSource, start: int, hours: int) -> Values:
-    """Return the means of a signal in each five minutes of some hours; NaN without samples."""
+    """Return the mean of a signal in every five minutes of `hours` hours; NaN where there is no sample."""
     series = [*dict.fromkeys(series_of(source))]
     buckets = store.buckets(series, start, start + hours * HOUR - 1, _WIDTH)
-    means = {part.key: Samples(of.times, of.mean) for part, of in zip(series, buckets, strict=True)}
+    means = {part.key: Samples(bucket.times, bucket.mean) for part, bucket in zip(series, buckets, strict=True)}
     samples = signal_samples(source, lambda part: means[part.key], where_shared=True)
     values = np.full(hours * _OF_HOUR, np.nan)
     if samples is not None:

@@ -65,7 +65,7 @@ class Compared:
         between: The mean of the second run less the mean expected from baselines and load, with the error between runs.
         expected: The range that the load lets expect, relative to the last baseline.
         loads: The load compared with the load of each baseline; None for a baseline if no load was recorded.
-        crossed: The rank of the signal's limit among the limits that one run alone crossed; None if it is not one.
+        crossed: The rank of the signal's limit among the limits that one run alone crossed; None if not among them.
         crossed_in: Which run alone crossed the documented limit; None if no run or both did.
         phase: The name of the phase.
         where: The text that names the place, such as `sum of 3`; empty if the subjects name it.
@@ -110,9 +110,9 @@ class Compared:
     ) -> "Compared":
         """Return the comparison of a signal in the second run with the last baseline and the `earlier` baselines.
 
-        `levels` are those of the last baseline and the second run. `expected` (the ranges that the load lets expect)
-        and `loads` (the comparisons of the load) have an entry for each baseline, the last baseline last. `details` are
-        further fields.
+        `levels` are the levels in the last baseline and in the second run. `expected` (the ranges that the load lets
+        expect) and `loads` (the comparisons of the load) have an entry for each baseline, the last baseline last.
+        `details` are further fields.
         """
         baselines, second = (*earlier, levels[0]), levels[1]
         bands = expected or [SAME] * len(baselines)

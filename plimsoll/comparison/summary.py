@@ -57,7 +57,7 @@ def peaks(comparison: Comparison) -> list[Reshaped]:
 
 
 def story(comparison: Comparison) -> list[str]:
-    """Return a text on the load, on what became worse or better, and on what did not change (the last may be empty)."""
+    """Return three texts: the load, what became worse or better, and what did not change (may be an empty text)."""
     return [_load(comparison), _worse(comparison), _same(comparison)]
 
 
@@ -145,7 +145,7 @@ def _worse(comparison: Comparison) -> str:
 
 
 def _better(comparison: Comparison, better: list[Compared]) -> str:
-    """Return what became better: signals, throughput no longer lost, limits no longer crossed; empty if nothing did."""
+    """Return what became better: signals, throughput no longer lost, limits no longer crossed; empty if nothing."""
     regained = comparison.load.regained
     texts = [_named(better)] if better else []
     texts += [f"throughput is not lost ({comparison.first.called}: {regained.clause})"] if regained else []

@@ -90,7 +90,7 @@ Text: TypeAlias = str | tuple[Inline, ...]
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
-    """A paragraph. `sentence` is for the answer of a section, `summary` for its explanation, `note` for a remark."""
+    """A paragraph; the role of a section's answer is `sentence`, of its explanation `summary`, of a remark `note`."""
 
     text: Text
     role: Literal["", "sentence", "summary", "note"] = ""

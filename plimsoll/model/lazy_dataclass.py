@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 else:
 
     def dataclass(cls: Any = None, /, **options: Any) -> Any:
-        """Return the class as `dataclasses.dataclass` does. Methods of frozen classes without slots are compiled later.
+        """Return the class as a dataclass. Frozen classes without slots compile their methods at the first use.
 
-        Until then a stub stands for each method, and a descriptor for the fields. The methods are compiled in a copy
-        of the class and moved from there one by one, so that threads may use the class meanwhile.
+        Until the first use, stubs stand for the methods and descriptors for the fields. The methods are compiled in a
+        copy of the class and moved one by one to the class, so that threads may use the class meanwhile.
         """
         if cls is None:
             return partial(dataclass, **options)
@@ -43,7 +43,7 @@ else:
 
 
 class _LazyAttribute:
-    """An attribute of a class whose methods are not compiled."""
+    """An attribute of a dataclass that compiles the methods of the class when it is first read."""
 
     def __init__(self, name: str, compile_methods: Callable[[], None]) -> None:
         self._name = name

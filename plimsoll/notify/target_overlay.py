@@ -1,6 +1,7 @@
 """targets.toml: the notification targets that were added on a page of Plimsoll, beside those of up.toml.
 
-The file has tables as in up.toml, `[notify.NAME]`, and contains secrets as up.toml does. A name in up.toml counts.
+The file has tables as in up.toml, `[notify.NAME]`, and contains secrets as up.toml does. Of two targets with one name,
+the target in up.toml is used.
 """
 
 import json
@@ -57,7 +58,7 @@ class _Targets(Strict):
 
 
 def added(folder: Path) -> dict[str, TargetSettings]:
-    """Return the targets in targets.toml by name; none without the file. Raise Unusable if it is invalid."""
+    """Return the targets in targets.toml by name; none without the file. Raise Unusable if the file is invalid."""
     path = folder / FILE_NAME
     if not os.path.lexists(path):
         return {}
@@ -66,10 +67,10 @@ def added(folder: Path) -> dict[str, TargetSettings]:
 
 
 def add(folder: Path, form: Mapping[str, str], taken: Collection[str]) -> str:
-    """Return the text of targets.toml with the target in a form.
+    """Return the text of targets.toml with the target of a form added.
 
-    The form has a `name`, a `kind` of _ADDRESSES and the fields of its address. Raise Unusable, in words for the form
-    and without secrets, if the form is invalid, or if there is a target of this name among the `taken`.
+    The form has a `name`, a `kind` of _ADDRESSES and the fields of its address. Raise Unusable if the form is invalid,
+    or if its name is among the names that are `taken`; the text is for the sender of the form, without secrets.
     """
     name, kind = form.get("name", ""), form.get("kind", "")
     if not re.fullmatch(r"[\w-]{1,40}", name):
@@ -87,8 +88,8 @@ def add(folder: Path, form: Mapping[str, str], taken: Collection[str]) -> str:
     pattern, example = _WEBHOOKS.get(kind, ("", ""))
     if not re.match(pattern, fields.get("url", "")):
         raise Unusable(f"the address of the webhook begins as {example}")
-    quoted = {field: text if field in ("url", "server") else quote(text, safe="") for field, text in fields.items()}
-    address = _ADDRESSES[kind].format(**quoted).replace("://:@", "://")
+    values = {field: text if field in ("url", "server") else quote(text, safe="") for field, text in fields.items()}
+    address = _ADDRESSES[kind].format(**values).replace("://:@", "://")
     if kind == "webhook":
         address = f"json{address.removeprefix('http')}"
     sender(address, "the target")
@@ -96,7 +97,7 @@ def add(folder: Path, form: Mapping[str, str], taken: Collection[str]) -> str:
 
 
 def remove(folder: Path, name: str) -> str:
-    """Return the text of targets.toml without a target. Raise Unusable if the file has no such target."""
+    """Return the text of targets.toml without the target `name`. Raise Unusable if the file has no such target."""
     targets = added(folder)
     if name not in targets:
         raise Unusable(f"{name[:100]} was not added here: edit up.toml")

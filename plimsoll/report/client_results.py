@@ -24,8 +24,8 @@ _TRIED = 300  # response times, between which the share below them is close to l
 def client_results(review: Review) -> str:
     """Return `Clients: 21 /s, p50, p95 and p99 about 330 ms, 633 ms, 809 ms, 2 % failed (above all POST /pay, 85 %).`
 
-    Rates are means of the whole recording. Percentiles are those of all requests, estimated from those of the steps.
-    The text is empty without results of a load driver, or if an objective judges them.
+    Rates are means of the whole recording. Percentiles are over all requests, estimated from the percentiles of the
+    steps. The text is empty without results of a load driver, or if an objective judges them.
     """
     if any(finding.pack.pack == OBJECTIVE and finding.outcome in JUDGED for finding in review.findings):
         return ""
@@ -50,7 +50,10 @@ def _parts(recorded: RecordedSignals) -> Iterator[str]:
 
 
 def _percentiles(steps: NDArray[np.float64], counts: Values) -> Iterator[float]:
-    """Yield the median, 95th and 99th percentile of all requests from those of the steps (columns) and their `counts`.
+    """Yield the median, 95th and 99th percentile of the response times of all requests, from percentiles by step.
+
+    `steps` has a row for each of the three percentiles and a column for each time step of the recording; `counts` are
+    the numbers of requests in the steps.
 
     Within a step, logarithms of response times are taken to be linear between quantiles of the logistic distribution. A
     mean of percentiles would be far too low where a few steps are slow.

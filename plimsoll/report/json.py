@@ -39,7 +39,7 @@ P = TypeVar("P", bound=JsonPart)
 
 
 def _text(path: str | Path) -> str:
-    """Return a path unchanged, except for bytes that are not UTF-8, which JSON cannot contain."""
+    """Return a path as text; each byte that is not UTF-8, which JSON cannot contain, is replaced by U+FFFD."""
     return os.fsencode(path).decode(errors="replace")
 
 

@@ -84,7 +84,7 @@ class Lease:
         )
 
     def release(self) -> None:
-        """Withdraw the claim."""
+        """Withdraw the claim on the run, and end its heartbeats."""
         self._done.set()
         self._beats.join(1)
         self._claims.withdraw(self._claim.holder)

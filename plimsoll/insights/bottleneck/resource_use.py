@@ -14,8 +14,9 @@ from plimsoll.rules.subjects import Subject
 class Figure:
     """The value of a signal at the highest load: the median of the signal's means over equal parts of the run.
 
-    `before` is the value under low load, or (if `elsewhen`, as no load is recorded) in the rest of the run; None
-    without either. `limit` is None if the signal has no limit. `lower` means that low values are near the capacity.
+    `before` is the value under low load; with `elsewhen` (no load is recorded) it is the value in the rest of the run.
+    `before` is None if the run has no such part, `limit` if the signal has no limit. `lower` means that low values are
+    near the capacity.
     """
 
     signal: str

@@ -1,4 +1,4 @@
-"""Changes a file of settings as a form says, and has it read anew."""
+"""Changes a settings file as a form asks, and reloads the settings."""
 
 from collections.abc import Callable
 from threading import Lock
@@ -15,18 +15,19 @@ _one_at_a_time = Lock()
 def change_settings(
     watched: Watched, actor: Actor, change_file: Callable[[], str], file_name: str = overlay.FILE_NAME
 ) -> str:
-    """Change a file of the data folder and reload the settings. Return why this was refused; empty if it was not.
+    """Change a file of the data folder and reload the settings. Return why the change was refused; else an empty text.
 
-    `change_file` returns the action for the audit log. If the settings are refused, the file is restored.
+    `change_file` changes the file, and returns the text for the audit log. If the settings are refused, the file is
+    restored.
     """
     with _one_at_a_time:
         try:
-            before = overlay.text(watched.folder, file_name)
+            old_text = overlay.text(watched.folder, file_name)
             action = change_file()
-            reloaded = watched.reload()
-            if reloaded.refused:
-                overlay.save(watched.folder, before, file_name)
-                return f"nothing was changed: {reloaded.refused}"
+            reload = watched.reload()
+            if reload.refused:
+                overlay.save(watched.folder, old_text, file_name)
+                return f"nothing was changed: {reload.refused}"
         except Unusable as error:
             return str(error)
         except OSError as error:

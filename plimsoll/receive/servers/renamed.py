@@ -1,4 +1,4 @@
-"""Samples of a server under other names than Telegraf's, and of hosts that several agents write."""
+"""Samples of a server that stores them under other names than Telegraf's, or from several agents on one host."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
@@ -14,14 +14,14 @@ _MOST_NAMED = 3
 
 
 class StoredNames(NamedTuple):
-    """The names of measurements, tags and fields in a store, each with the one that Telegraf gives it."""
+    """The names of measurements, tags and fields in a store, each with the name that Telegraf uses instead."""
 
     measurements: Mapping[str, str] = {}
     tags: Mapping[str, str] = {}
     fields: Mapping[str, str] = {}
 
     def renamed(self, series: Series) -> Series:
-        """Return a stored series under Telegraf's names; a tag that is renamed goes before one of that name."""
+        """Return a stored series under Telegraf's names; a renamed tag replaces a stored tag with the same name."""
         pairs = [("host", series.host), *series.tags]
         tags = {
             self.tags.get(name, name): value for name, value in sorted(pairs, key=lambda pair: pair[0] in self.tags)
@@ -33,9 +33,9 @@ class StoredNames(NamedTuple):
 
 
 class RenamedSamples(SampleReader):
-    """A reader whose series have Telegraf's names, with notes on what several agents write of one host.
+    """A reader whose series have Telegraf's names, with notes on measurements that several agents write of one host.
 
-    `signals` say which tags tell series apart.
+    The `signals` name the tags that tell series apart.
     """
 
     def __init__(self, reader: InfluxSamples, names: StoredNames, signals: Mapping[str, Signal]) -> None:
@@ -45,45 +45,52 @@ class RenamedSamples(SampleReader):
         self._stored: dict[object, list[Series]] = {}
         self._tags: dict[str, set[str]] = {}
         for source in (source for signal in signals.values() for source in signal.sources):
-            known = self._tags.setdefault(source.measurement or "", set())
-            known.update(filter(None, (source.instance, source.host, *source.tags)))
+            tag_names = self._tags.setdefault(source.measurement or "", set())
+            tag_names.update(filter(None, (source.instance, source.host, *source.tags)))
 
     def series(self, start: int, end: int, hosts: Sequence[str] = ()) -> FoundSeries:
-        """Return the series with a sample in a range, sorted; where a tag is the host under another name, all first."""
+        """Return the series of some hosts (without `hosts`, of all hosts) with a sample in a range, sorted.
+
+        If the store names the host by another tag, the series of all hosts are read and then selected.
+        """
         stored = self._reader.series(start, end, () if "host" in self._names.tags.values() else hosts)
-        wanted = {host_key(host) for host in hosts}
+        host_keys = {host_key(host) for host in hosts}
         self._stored.clear()
-        found: dict[object, Series] = {}
-        for single in stored.series:
-            series = self._names.renamed(single)
-            if not wanted or host_key(series.host) in wanted:
-                found.setdefault(series.key, series)
-                self._stored.setdefault(series.key, []).append(single)
-        kept = sorted(found.values(), key=lambda series: series.key)
-        return stored._replace(series=kept, notes=tuple(self._side_by_side(kept)))
+        by_key: dict[object, Series] = {}
+        for stored_series in stored.series:
+            series = self._names.renamed(stored_series)
+            if not host_keys or host_key(series.host) in host_keys:
+                by_key.setdefault(series.key, series)
+                self._stored.setdefault(series.key, []).append(stored_series)
+        renamed = sorted(by_key.values(), key=lambda series: series.key)
+        return stored._replace(series=renamed, notes=tuple(self._side_by_side(renamed)))
 
     def read(self, series: Sequence[Series], start: int, end: int) -> list[Samples]:
-        """Return the samples of each series in a range; of several stored at one time, the first series' counts."""
-        stored = [single for wanted in series for single in self._stored.get(wanted.key, ())]
+        """Return the samples of each series in a range.
+
+        If several stored series become one series, and have samples at the same time, the sample of the first is used;
+        a series that was stored under Telegraf's names comes first.
+        """
+        stored = [origin for part in series for origin in self._stored.get(part.key, ())]
         samples = iter(self._reader.read(stored, start, end))
         return [
-            joined_spellings(wanted, [(single, next(samples)) for single in self._stored.get(wanted.key, ())])
-            for wanted in series
+            joined_spellings(part, [(origin, next(samples)) for origin in self._stored.get(part.key, ())])
+            for part in series
         ]
 
     def _side_by_side(self, series: Iterable[Series]) -> Iterator[str]:
-        """Yield a note on each measurement of a host that is written more than once, with the tags that differ."""
-        alike: dict[tuple[str, str, tuple[tuple[str, str], ...], str], list[Series]] = {}
-        for single in series:
-            if known := self._tags.get(single.measurement):
-                tags = tuple(tag for tag in single.tags if tag[0] in known)
-                alike.setdefault((single.host, single.measurement, tags, single.field), []).append(single)
-        twice: dict[tuple[str, str], set[str]] = {}
-        for (host, measurement, tags, _), group in alike.items():
-            others = [sorted(set(single.tags) - set(tags)) for single in group if len(group) > 1]
-            shown = [",".join(map("=".join, rest)) or "none" for rest in others]
-            twice.setdefault((host, measurement), set()).update(shown)
-        for (host, measurement), shown in twice.items():
-            if shown:
-                text = f"{measurement} of {host} is written {len(shown)} times, with the tags"
-                yield f"{text} {listed(sorted(shown), _MOST_NAMED)}: the first counts"
+        """Yield a note on each measurement that is written more than once for a host, with the tags that differ."""
+        groups: dict[tuple[str, str, tuple[tuple[str, str], ...], str], list[Series]] = {}
+        for part in series:
+            if tag_names := self._tags.get(part.measurement):
+                tags = tuple(tag for tag in part.tags if tag[0] in tag_names)
+                groups.setdefault((part.host, part.measurement, tags, part.field), []).append(part)
+        differences: dict[tuple[str, str], set[str]] = {}
+        for (host, measurement, tags, _), group in groups.items():
+            other_tags = [sorted(set(part.tags) - set(tags)) for part in group if len(group) > 1]
+            tag_texts = [",".join(map("=".join, pairs)) or "none" for pairs in other_tags]
+            differences.setdefault((host, measurement), set()).update(tag_texts)
+        for (host, measurement), tag_texts in differences.items():
+            if tag_texts:
+                text = f"{measurement} of {host} is written {len(tag_texts)} times, with the tags"
+                yield f"{text} {listed(sorted(tag_texts), _MOST_NAMED)}: the first counts"

@@ -1,4 +1,4 @@
-"""The sections on crossed signals: charts for the worst subjects, table rows for other subjects."""
+"""The sections on signals whose limits were crossed: charts for the worst subjects, table rows for other subjects."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -42,7 +42,7 @@ def anchor(kind: str, signal: str, host: str = "") -> str:
 
 @dataclass(frozen=True)
 class CrossedSections:
-    """Builds the sections of crossed signals for macros.html.j2; `charts` is None if the logs have no rows."""
+    """The sections on signals whose limits were crossed, for macros.html.j2; without rows, `charts` is None."""
 
     review: Review
     zone: Zone
@@ -50,7 +50,7 @@ class CrossedSections:
     charts: Charts | None
 
     def sections(self) -> list[dict[str, Any]]:
-        """Return a section for each crossed signal, the worst first."""
+        """Return a section for each signal whose limit was crossed, the worst signal first."""
         groups = self.review.groups
         # The worst finding of each signal is drawn first, then the second worst of each, and so on.
         turns = zip_longest(*([at] * min(len(group.findings), DRAWN_PER_SIGNAL) for at, group in enumerate(groups)))
@@ -61,7 +61,7 @@ class CrossedSections:
         ]
 
     def _section(self, group: Group, count: int, *, related: bool) -> dict[str, Any]:
-        """Return the section on a signal: charts of its `count` worst findings, table rows for the rest."""
+        """Return the section on a signal: charts of the `count` worst findings, table rows for the other findings."""
         rest = group.findings[count:]
         worst = {finding.rule.id: finding for finding in reversed(group.findings)}
         return {

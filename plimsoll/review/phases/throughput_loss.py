@@ -54,7 +54,7 @@ class ThroughputLoss:
 
     `offered` is the load that stayed; None if it is unknown whether the load ended or the system broke. `share` is the
     share of the run before the fall. `stops` is how often work nearly stopped, 0 for a single fall. `is_slow`: work
-    sank little by little. `is_slight`: it fell by less than makes a doubt.
+    sank little by little. `is_slight`: work fell by less than makes a doubt.
     """
 
     work: Load
@@ -123,7 +123,7 @@ class _Fall(NamedTuple):
 def throughput_loss(loads: Sequence[Load], start: int, end: int, *, is_slight: bool = False) -> ThroughputLoss | None:
     """Return the loss of throughput in a run from `start` to `end` (UTC ns); None without a loss.
 
-    With `is_slight`, the result is one of a load driver that is too slight for a doubt.
+    With `is_slight`, the result is a loss of a load driver that is too slight for a doubt.
     """
     works = [load for load in loads if load.kind == "operations"]
     offered = {load.name: load for load in loads if load.kind == "connections"}
@@ -190,9 +190,10 @@ def _loss(work: Load, offered: Load | None, start: int, end: int, fell: float) -
 
 
 def has_ramp(done: Values, offered: Values, step: int) -> bool:
-    """Return whether a load began with far less work in steps of `step` (ns), though as much was offered as later.
+    """Return whether far less work was done in the first two minutes or more, though as much was offered as later.
 
-    The users of a load driver that sends requests at a rate of its own stay, whatever is asked for.
+    `done` and `offered` have a value for each step of `step` ns. A load driver that sends requests by a schedule may
+    hold all its users while it sends few requests: then its users do not show how much work was asked for.
     """
     before = int(np.argmax(moving_mean(done, 3) >= _RAMPED * np.quantile(done, _USUAL)))
     usual = _STAYED * np.quantile(offered, _USUAL)
@@ -229,9 +230,10 @@ def _fall(done: Values, long: int, long_before: int, fell: float) -> _Fall | Non
 
 
 def _sinking(done: Values, offered: Values, fell: float) -> _Fall | None:
-    """Return the fall in which work sank and never climbed again while the offered load stayed; None without one.
+    """Return the fall in which work sank and never climbed again while the offered load stayed; else None.
 
-    Half of the usual change between two means is added at each end, as a mean of a tenth does not show its end.
+    Half of the usual change between two means is added at each end, as the mean of a tenth of the run does not
+    show the end of the tenth.
     """
     if len(done) < 2 * _BLOCKS:
         return None

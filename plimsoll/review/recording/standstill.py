@@ -37,8 +37,8 @@ _CHECK_PAUSE = "see whether the load paused or the system did not answer"
 class _Stop(NamedTuple):
     """A stop of work, from the last work before the stop (`begin`) to the first work after it (`end`), in UTC ns.
 
-    `is_whole`: work ceased completely. Several stops count as one, from the first to the last: `times` is their number,
-    `length` their total length (ns).
+    `is_whole`: work ceased completely. Repeated stops are described as one stop, from the first to the last: `times` is
+    the number of stops, `length` their total length (ns).
     """
 
     begin: int

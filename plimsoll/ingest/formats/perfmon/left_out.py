@@ -47,7 +47,7 @@ class LeftOut:
         return not self._kept and len(self.rows) > _HOPELESS
 
     def count(self, rows: Rows) -> None:
-        """Add rows that were read to the count."""
+        """Count rows that were read."""
         self._kept += len(rows.local)
         self._present += sum(len(column) - column.null_count() for column in rows.numbers)
 
@@ -99,7 +99,10 @@ class LeftOut:
         ]
 
     def _has_hole(self, times: Times, lines: Sequence[int]) -> bool:
-        """Return whether rows were left out in a pause that is five minutes longer than the sampling interval."""
+        """Return whether left-out rows are in a pause at least five minutes longer than the sampling interval.
+
+        `times` and `lines` are the times and line numbers of the rows that were read.
+        """
         interval = sampling_interval(np.sort(times)) if self.rows and len(times) > 1 else None
         if interval is None:
             return False

@@ -1,6 +1,7 @@
 """Reads an archive of Performance Co-Pilot (LOGARCHIVE(5)) with PCP's own `pmrep`, where it is installed.
 
-An archive is a metadata file (`.meta`), an index and one or more volumes (`.0`, `.1`); the first volume stands for it.
+An archive is a metadata file (`.meta`), an index and one or more volumes (`.0`, `.1`); the first volume stands for
+the archive.
 """
 
 import re
@@ -32,13 +33,13 @@ _ADVICE = (
 
 
 def sniff(text: Text) -> bool:
-    """Return whether the file has the magic number of an archive of a version that is known."""
+    """Return whether the file begins as a file of a PCP archive of format version 2 or 3."""
     head = text.data[4:8]
     return head[:3] == b"P\x05&" and head[3] in _LABEL
 
 
 def read(text: Text, options: ReadOptions) -> Log:
-    """Return what `pmrep` prints of an archive at the times that were recorded, in UTC.
+    """Return the log of an archive as `pmrep` prints it, with a row for each recorded time, in UTC.
 
     Raise NoLog for the other files of an archive, and Unusable if `pmrep` is missing or refuses the archive.
     """
@@ -51,8 +52,8 @@ def read(text: Text, options: ReadOptions) -> Log:
             f"{text.path}: is a file of a PCP archive; unpack all its files (.0, .index, .meta), name the .0"
         )
     base = file.with_name(match["base"])
-    beside = {found.name.removeprefix(f"{base.name}.").split(".")[0] for found in base.parent.glob(f"{base.name}.*")}
-    if not {"0", "meta"} <= beside:
+    parts = {path.name.removeprefix(f"{base.name}.").split(".")[0] for path in base.parent.glob(f"{base.name}.*")}
+    if not {"0", "meta"} <= parts:
         raise Unusable(
             f"{text.path}: is a part of a PCP archive whose other files (.0, .meta) are missing; copy them, too"
         )
@@ -65,7 +66,7 @@ def read(text: Text, options: ReadOptions) -> Log:
 
 
 def _printed(archive: Path) -> bytes:
-    """Return the CSV that `pmrep` prints of the metrics that are read."""
+    """Return the CSV that `pmrep` prints of the metrics that Plimsoll reads."""
     program = shutil.which("pmrep")
     if program is None:
         raise Unusable(
@@ -74,12 +75,12 @@ def _printed(archive: Path) -> bytes:
     metrics = [f"{table}.{column}" for table, known in recorder("pmrep").tables.items() for column in known.columns]
     options = ["-a", str(archive.absolute()), "-u", "-5", "-I", "-Z", "UTC", "-o", "csv", "-f", _TIMES]
     try:
-        done = subprocess.run([program, *options, *metrics], capture_output=True, timeout=_LONGEST_S, check=False)
+        process = subprocess.run([program, *options, *metrics], capture_output=True, timeout=_LONGEST_S, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:
         raise Unusable(f"{archive}: pmrep could not print this archive ({error}); {_ADVICE}") from None
-    if done.returncode or not done.stdout.startswith(b"Time,"):
-        said = done.stderr.decode(errors="replace").strip().rpartition("\n")[2] or "it printed nothing"
+    if process.returncode or not process.stdout.startswith(b"Time,"):
+        message = process.stderr.decode(errors="replace").strip().rpartition("\n")[2] or "it printed nothing"
         raise Unusable(
-            f"{archive}: pmrep could not print this archive of PCP ({said}); pmlogcheck says where it is damaged"
+            f"{archive}: pmrep could not print this archive of PCP ({message}); pmlogcheck says where it is damaged"
         )
-    return done.stdout
+    return process.stdout

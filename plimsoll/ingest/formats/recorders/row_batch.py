@@ -1,4 +1,4 @@
-"""Rows with the same columns, which are collected as text and parsed together, many times faster than one by one."""
+"""Rows with the same columns, which are collected as text and parsed together: much faster than row by row."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -13,9 +13,9 @@ _BLANK = "-"  # in place of an empty row, which a CSV parser would skip
 
 @dataclass
 class RowBatch:
-    """Rows of a recording: the column to which each cell belongs (None if it is not read), and the separator.
+    """Rows of a recording, with the column for each cell of a row (None if the cell is not read).
 
-    A row may have fewer cells than columns; a row with more is left out, unless these are blank.
+    A row may have fewer cells than columns. A row with more cells is left out, unless its further cells are blank.
     """
 
     recording: HostRecording
@@ -30,9 +30,9 @@ class RowBatch:
         self._lines.append(line)
 
     def parse(self) -> None:
-        """Add the cells of all rows to their columns, but for those that are not numbers, or are below 0."""
-        wanted = {str(at): column for at, column in enumerate(self.columns) if column is not None}
-        if not self._rows or not wanted:
+        """Add the cells of all rows to their columns; cells that are below 0 or not numbers add no sample."""
+        columns_read = {str(at): column for at, column in enumerate(self.columns) if column is not None}
+        if not self._rows or not columns_read:
             return
         rows = map(self._fitted, self._rows, self._lines)
         header = self.separator.join(map(str, range(len(self.columns))))
@@ -40,12 +40,12 @@ class RowBatch:
             "\n".join((header, *rows)).encode(),
             separator=self.separator,
             quote_char=None,
-            columns=list(wanted),
+            columns=list(columns_read),
             infer_schema=False,
             truncate_ragged_lines=True,
         )
         samples = self.recording.samples_at(self._lines)
-        for name, column in wanted.items():
+        for name, column in columns_read.items():
             cells = frame[name]
             values = cells.cast(pl.Float64, strict=False).to_numpy(writable=True)
             for at in np.flatnonzero(np.isnan(values) & cells.is_not_null().to_numpy()).tolist():
@@ -54,7 +54,7 @@ class RowBatch:
             column.extend(samples, values)
 
     def _fitted(self, row: str, line: int) -> str:
-        """Return a row with no more cells than columns; without any, if it has more that are not blank."""
+        """Return a row cut to the number of columns; a row without cells if a further cell is not blank."""
         if row.count(self.separator) < len(self.columns):
             return row or _BLANK
         cells = row.split(self.separator)
