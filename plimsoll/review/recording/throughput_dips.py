@@ -5,12 +5,12 @@ requests in flight. As work is measured by the users at work, ramps, stairs and 
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
 from plimsoll.analysis.filters import find_runs, moving_mean
+from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.log import Values
 from plimsoll.model.run import Phase
 from plimsoll.model.samples import Samples
