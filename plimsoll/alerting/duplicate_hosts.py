@@ -26,8 +26,8 @@ DUPLICATE = "two computers send under this name; give one of them a name of its 
 class _Watch:
     """A watched series: its newest sample, and of a growing count that fell, the highest value before the drop.
 
-    `lag` is how far the last late sample was behind the newest (ns); `is_newer` is whether one newer than that came
-    since.
+    `lag` is how far the last late sample was behind the newest sample (ns); `is_newer` is whether a sample newer than
+    the newest came after the late sample.
     """
 
     host: str
