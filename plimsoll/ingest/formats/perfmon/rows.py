@@ -18,7 +18,7 @@ from plimsoll.ingest.shared.text import Text
 from plimsoll.model.log import PartlyRead, Times, Values
 from plimsoll.model.remark import Kind, Remarks, and_more, counted
 
-_PIECE = 8 << 20  # a file read at once is completely in memory
+_PIECE = 16 << 20  # a file read at once is completely in memory
 _TAIL = 1 << 16
 _LINE = re.compile(rb"\S[^\n]*\n")  # a line that is not blank
 
