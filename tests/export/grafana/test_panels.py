@@ -127,7 +127,7 @@ def test_a_floor_is_coloured_below_and_a_ceiling_above():
     ]
     assert steps("sql.page_life_expectancy") == [
         (None, colors["critical"]),
-        (300, colors["critical"]),
+        (300, colors["warning"]),
         (3600, "transparent"),
     ]
     assert steps("network.to_disk_bytes") == [(None, colors["info"]), (0.9, "transparent"), (1.1, colors["info"])]
