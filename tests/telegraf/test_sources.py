@@ -14,7 +14,9 @@ from plimsoll.rules.load import load_signals
 from plimsoll.rules.signal_finder import Finder
 
 TELEGRAF = Path(__file__).parents[2] / "telegraf"
-SOURCES = [(name, source) for name, signal in load_signals().items() for source in signal.sources]
+# All but what esxtop records on ESXi, where no Telegraf runs.
+SIGNALS = {name: signal for name, signal in load_signals().items() if not name.startswith("esxi.")}
+SOURCES = [(name, source) for name, signal in SIGNALS.items() for source in signal.sources]
 PATHS = {source.path for _, source in SOURCES if source.path}
 # A fallback stands in for what others did not record: these configurations record the source that it stands in for.
 FIELDS = {
