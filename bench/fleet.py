@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from plimsoll.export.selections import Selection, selections
+from plimsoll.export.selections import Selection, list_selections
 from plimsoll.model import names
 from plimsoll.model.log import Log, Times
 from plimsoll.model.perfmon import EACH_INSTANCE, CounterPath
@@ -45,7 +45,7 @@ def series_of(host: Host, signals: Sequence[str] = (), *, every: bool = False) -
     for name, signal in load_signals().items():
         if signal.derived or (signals and name not in signals):
             continue
-        taken = [entry for entry in selections(name, load_signals()) if entry.collector == host.collector]
+        taken = [entry for entry in list_selections(name, load_signals()) if entry.collector == host.collector]
         for selection in taken if every else taken[:1]:
             for item in _series(host.name, selection):
                 for field in selection.source.fields or (selection.field,):
@@ -73,7 +73,7 @@ def _series(host: str, selection: Selection) -> Iterator[Series]:
     if source.path:
         for instance in _instances(source.path):
             path = source.path
-            yield names.shipped().series(CounterPath(None, path.object, instance, path.counter), host)
+            yield names.load_shipped().series(CounterPath(None, path.object, instance, path.counter), host)
         return
     for instance in _LINUX.get(source.instance, _PROCESSORS) if source.instance else [None]:
         tags = dict(source.tags)

@@ -24,7 +24,7 @@ from plimsoll.alerting.loop import DELAY, AlertLoop
 from plimsoll.alerting.rule_targets import Site
 from plimsoll.model.points import Points
 from plimsoll.model.times import SECOND, Zone
-from plimsoll.pages.application import routes
+from plimsoll.pages.application import list_routes
 from plimsoll.receive.write_queue import WriteQueue, WriteState
 from plimsoll.rules.load import load
 from plimsoll.rules.states import EVALUATION_INTERVAL
@@ -146,10 +146,12 @@ def serving_pages(store: Store, loop: AlertLoop, file: AlertsFile, site: Site, f
         folder=folder,
         progress=lambda: loop.progress,
         judged=lambda: loop.judged,
-        health=lambda: overview.health(file, loop.progress, [], WriteState(), store.name, None, time.time_ns()),
+        health=lambda: overview.summarize_health(
+            file, loop.progress, [], WriteState(), store.name, None, time.time_ns()
+        ),
     )
     writing, listen = WriteQueue(store.live), Listen(port=0)
-    app = create_app(store, writing, Access(listen, Credentials(folder)), watched.health, pages=routes(watched))
+    app = create_app(store, writing, Access(listen, Credentials(folder)), watched.health, pages=list_routes(watched))
     serving = Serving(app, listen)
     try:
         yield serving.address

@@ -22,13 +22,13 @@ import urllib3
 from plimsoll.collect.collector import Collector
 from plimsoll.ingest.read import read_log
 from plimsoll.ingest.reading import ReadOptions
-from plimsoll.model.points import Points, joined
+from plimsoll.model.points import Points, join_points
 from plimsoll.model.samples import Samples
 from plimsoll.model.series import Series
 from plimsoll.receive.exporters.scrape import ScrapeTarget, read
 from plimsoll.receive.exporters.translate import Translator
 from plimsoll.receive.line_protocol.parse import Parser
-from plimsoll.review.recorded_signals import signal_samples
+from plimsoll.review.recorded_signals import compute_signal_samples
 from plimsoll.rules.load import load
 from plimsoll.rules.signal_finder import Finder
 from tests.servers.programs import TELEGRAF
@@ -55,7 +55,7 @@ def means(value: Recorded) -> dict[tuple[str, str], Mean]:
     signals = load().signals
     finder = Finder(signals, list(value), lambda _: True)
     pairs = (
-        (name, subject, signal_samples(origin, value.__getitem__, where_shared=True))
+        (name, subject, compute_signal_samples(origin, value.__getitem__, where_shared=True))
         for name, signal in signals.items()
         if not signal.fact
         for subject, origin in finder.find(name).values()
@@ -74,7 +74,7 @@ def polled(seconds: int, ask: Callable[[int], Points]) -> Points:
     while time.time() < end:
         time.sleep(STEP_S - time.time() % STEP_S + 0.01)  # none wakes a little before its time
         parts.append(ask(time.time_ns()))
-    return joined(parts)
+    return join_points(parts)
 
 
 def trial(seconds: int, folder: Path) -> Iterator[tuple[str, Recorded]]:
@@ -118,7 +118,7 @@ def trial(seconds: int, folder: Path) -> Iterator[tuple[str, Recorded]]:
     if telegraf.is_file():
         yield "Telegraf", recorded(parser.parse(lines.read_bytes(), now=time.time_ns()).points)
     if exporter:
-        yield "node_exporter", recorded(joined(scraped))
+        yield "node_exporter", recorded(join_points(scraped))
     if SADC.is_file():
         text = subprocess.run(["sadf", "-d", binary, "--", "-A"], capture_output=True, check=True).stdout
         (folder / "sa.csv").write_bytes(text)

@@ -18,15 +18,15 @@ from pydantic_core import PydanticUndefined
 
 from plimsoll.cli.cli import COMMANDS, load_command
 from plimsoll.ingest.formats import registry
-from plimsoll.model.times import SECOND, Zone, duration_text
+from plimsoll.model.times import SECOND, Zone, format_duration
 from plimsoll.notify.alerts_document import AlertsDocument
 from plimsoll.pages.http_api.api_application import create_api, describe
 from plimsoll.report.comparison.json_document import ComparisonDocument
 from plimsoll.report.json import ReviewDocument
-from plimsoll.report.rule_page import explain, signal_text, threshold_text
+from plimsoll.report.rule_page import describe_signal, explain, format_threshold
 from plimsoll.rules.load import load, load_signals
-from plimsoll.rules.schema.document import MODELS, RulesDocument, schema_of
-from plimsoll.rules.schema.document import text as schema_text
+from plimsoll.rules.schema.document import MODELS, RulesDocument, make_schema
+from plimsoll.rules.schema.document import build_schema as schema_text
 from plimsoll.rules.schema.pack import Pack
 
 HERE = Path(__file__).parent
@@ -148,7 +148,7 @@ def signals_page() -> str:
     parts = [_SIGNALS]
     for family, names in groupby(sorted(signals, key=_family), _family):
         parts.append(f"## {family}\n")
-        parts += [f"{signal_text(name, signals)}\n" for name in names]
+        parts += [f"{describe_signal(name, signals)}\n" for name in names]
     return "\n".join(parts)
 
 
@@ -163,7 +163,7 @@ def catalogue_page() -> str:
     for pack in load().packs:
         rows = [
             f"| [{rule.id}]({rule.id}.md) | {rule.severity} | {signals[rule.signal].title} | "
-            f"{threshold_text(rule, signals)} | {duration_text(rule.for_) if rule.for_ else 'at once'} |"
+            f"{format_threshold(rule, signals)} | {format_duration(rule.for_) if rule.for_ else 'at once'} |"
             for rule in pack.rules
         ]
         table = ["| rule | severity | signal | healthy | for |", "|---|---|---|---|---|", *rows]
@@ -180,7 +180,7 @@ def rule_page(name: str) -> str:
 def packs_page() -> str:
     """Return the page on packs: the hand-written part, then all fields."""
     result, _, _ = (HERE / "packs.md").read_text(encoding="utf-8").partition(_PACKS)
-    schema = schema_of(Pack)
+    schema = make_schema(Pack)
     parts = {"Pack": schema} | schema["$defs"]
     sections = [_section(name, parts[name]) for name in _in_order(schema, schema["$defs"])]
     return "\n".join([f"{result}{_PACKS}", *sections])
@@ -316,7 +316,7 @@ def _default(field: FieldInfo) -> str:
     if isinstance(value, tuple):
         return ", ".join(f"`{item}`" for item in value)
     if isinstance(value, int) and value >= SECOND:
-        return f"{value >> 30} GB" if value % (1 << 30) == 0 else duration_text(value)
+        return f"{value >> 30} GB" if value % (1 << 30) == 0 else format_duration(value)
     return f"`{value}`"
 
 

@@ -6,7 +6,7 @@ Run `python telegraf/build.py`; a test checks that the file is up to date. The p
 from pathlib import Path
 
 from plimsoll.export.counters import telegraf
-from plimsoll.export.counters.counter_list import counters
+from plimsoll.export.counters.counter_list import make_counter_list
 from plimsoll.rules.load import load_signals
 
 WINDOWS = Path(__file__).parent / "windows.conf"
@@ -24,7 +24,7 @@ def windows() -> str:
     """Return the new text of windows.conf: its current head, and the inputs."""
     head, _, _ = WINDOWS.read_text(encoding="utf-8").partition(_BEGIN.partition("\n")[0])
     signals = load_signals()
-    return f"{head.rstrip()}\n\n{_BEGIN}{telegraf.text(counters(signals, signals, [INSTANCE]))}"
+    return f"{head.rstrip()}\n\n{_BEGIN}{telegraf.format_inputs(make_counter_list(signals, signals, [INSTANCE]))}"
 
 
 if __name__ == "__main__":

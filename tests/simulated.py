@@ -6,7 +6,7 @@ import numpy as np
 
 from plimsoll.hosts.facts import Facts
 from plimsoll.model.log import Log
-from plimsoll.model.names import shipped
+from plimsoll.model.names import load_shipped
 from plimsoll.model.perfmon import CounterPath
 from plimsoll.model.run import Run
 from plimsoll.model.times import SECOND, Zone
@@ -41,7 +41,7 @@ def a_log(columns, host="SUT", interval_s=5, start=START):
         format="pdh-csv",
         times=start + np.arange(rows, dtype=np.int64) * int(interval_s * SECOND),
         columns=tuple(np.array(values, dtype=float) for values in columns.values()),
-        series=tuple(shipped().series(CounterPath.parse(path), host) for path in columns),
+        series=tuple(load_shipped().series(CounterPath.parse(path), host) for path in columns),
         zone=Zone.parse("UTC"),
     )
 

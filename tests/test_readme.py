@@ -20,7 +20,7 @@ from pathlib import Path
 
 import pytest
 
-from plimsoll.notify.delivery import sender
+from plimsoll.notify.delivery import make_sender
 from tests.conftest import free_port
 
 ROOT = Path(__file__).parents[1]
@@ -162,4 +162,4 @@ def test_addresses_of_the_cookbook_are_taken():
     table = re.findall(r"^\| [^|]+ \| [^|]*?`([a-z]+://[^`]+)`", page, re.M)
     assert len(table) == 9
     for url in table:
-        assert sender(placeholder.sub(lambda match: examples[match[0]], url), "notify.team.url")
+        assert make_sender(placeholder.sub(lambda match: examples[match[0]], url), "notify.team.url")

@@ -89,7 +89,7 @@ def test_the_source_archive_builds_the_same_wheel(built, wheel, tmp_path):
 
 def test_the_wheel_holds_what_telegraf_collects(installed):
     """They are the files that live hosts get."""
-    code = "from plimsoll.model.shipped_tables import shipped_files; print(shipped_files('telegraf'))"
+    code = "from plimsoll.model.shipped_tables import find_shipped_files; print(find_shipped_files('telegraf'))"
     folder = run(sys.executable, "-P", "-c", code, env={**os.environ, "PYTHONPATH": str(installed)}).strip()
     assert Path(folder).is_relative_to(installed)
     kept = {path.name: path.read_bytes() for path in Path(folder).iterdir() if path.is_file()}

@@ -7,15 +7,15 @@ from difflib import get_close_matches
 
 from plimsoll.alerting import silences
 from plimsoll.alerting.alert import Alert
-from plimsoll.alerting.alert_queries import alert
+from plimsoll.alerting.alert_queries import read_alert
 from plimsoll.alerting.alert_rows import record
 from plimsoll.alerting.alerts_file import AlertsFile, is_like
 from plimsoll.alerting.host_inventory import ALL_SILENT, HOST_SILENT
 from plimsoll.alerting.self_monitoring import NOT_JUDGED, NOT_NOTIFIED, NOT_WRITTEN
 from plimsoll.alerting.silences import Silence
 from plimsoll.model.errors import Unusable
-from plimsoll.model.series import host_key
-from plimsoll.model.times import duration_text
+from plimsoll.model.series import make_host_key
+from plimsoll.model.times import format_duration
 from plimsoll.rules.load import load
 
 _LONGEST = 2000
@@ -60,7 +60,7 @@ class Note:
 
     def concerns(self, hosts: set[str]) -> bool:
         """Return whether the note is shown on a chart with any of these (case-folded) hosts."""
-        return not self.host or host_key(self.host) in hosts
+        return not self.host or make_host_key(self.host) in hosts
 
     def __str__(self) -> str:
         return f"note {self.id}{f' on {self.host}' if self.host else ''}: {self.text}"
@@ -68,7 +68,7 @@ class Note:
 
 def acknowledge(file: AlertsFile, number: int, who: Actor, note: str, now: int) -> Alert:
     """Acknowledge an alert, so that it is not notified again, and return it. Raise Unusable if it is not firing."""
-    before = alert(file, number)
+    before = read_alert(file, number)
     if before is None:
         raise Unusable(f"there is no alert {number}; plimsoll alerts list shows those that are firing")
     if not before.firing:
@@ -81,7 +81,7 @@ def acknowledge(file: AlertsFile, number: int, who: Actor, note: str, now: int) 
             "UPDATE alerts SET acked_at = ?, acked_by = ?, ack_note = ? WHERE id = ?", (now, who.name, note, number)
         )
         record(connection, number, now, now, "acknowledged", note=f"{who.name}{text}")
-        audit(file, who, now, f"acknowledged alert {number}, {before.rule} on {before.place}{text}")
+        write_audit_entry(file, who, now, f"acknowledged alert {number}, {before.rule} on {before.place}{text}")
     return before._replace(acked_at=now, acked_by=who.name, ack_note=note)
 
 
@@ -104,7 +104,7 @@ def silence(
     _check_host(file, host)
     with file.transaction():
         begun = silences.add(file, rule, host, instance, length, reason, who.name, now, start)
-        audit(file, who, now, f"{'planned' if begun.start > now else 'began'} {_describe(begun)}")
+        write_audit_entry(file, who, now, f"{'planned' if begun.start > now else 'began'} {_describe(begun)}")
     return begun
 
 
@@ -112,7 +112,7 @@ def end_silence(file: AlertsFile, number: int, who: Actor, now: int) -> Silence:
     """End the active or planned silence with this number, and return it. Raise Unusable if there is none."""
     with file.transaction():
         ended = silences.end(file, number, now)
-        audit(file, who, now, f"ended {_describe(ended)}")
+        write_audit_entry(file, who, now, f"ended {_describe(ended)}")
     return ended
 
 
@@ -130,7 +130,7 @@ def add_note(file: AlertsFile, at: int, text: str, host: str, who: Actor, now: i
             "INSERT INTO notes (at, text, host, who) VALUES (?, ?, ?, ?) RETURNING *", (at, text, host, who.name)
         ).fetchone()
         note = Note(**dict(row))
-        audit(file, who, now, f"made {note}")
+        write_audit_entry(file, who, now, f"made {note}")
     return note
 
 
@@ -141,7 +141,7 @@ def remove_note(file: AlertsFile, number: int, who: Actor, now: int) -> Note:
         if row is None:
             raise Unusable(f"there is no note {number}")
         note = Note(**dict(row))
-        audit(file, who, now, f"removed {note}")
+        write_audit_entry(file, who, now, f"removed {note}")
     return note
 
 
@@ -157,7 +157,7 @@ def save_rule_ids(file: AlertsFile, rules: Iterable[str]) -> None:
         connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (_RULE_IDS, json.dumps(sorted(rules))))
 
 
-def rule_ids(file: AlertsFile) -> Sequence[str]:
+def list_rule_ids(file: AlertsFile) -> Sequence[str]:
     """Return the rule ids that alerts may have: of judged rules, of Plimsoll's own problems, and of earlier alerts."""
     saved = file.rows("SELECT value FROM meta WHERE name = ?", (_RULE_IDS,))
     judged = json.loads(saved[0]["value"]) if saved else load().rules
@@ -167,8 +167,8 @@ def rule_ids(file: AlertsFile) -> Sequence[str]:
 
 
 def check_rule(file: AlertsFile, pattern: str) -> None:
-    """Raise Unusable, naming similar rules, if a pattern matches no rule id of `rule_ids`."""
-    names = rule_ids(file)
+    """Raise Unusable, naming similar rules, if a pattern matches no rule id of `list_rule_ids`."""
+    names = list_rule_ids(file)
     if any(is_like(name, pattern) for name in names):
         return
     begin = pattern.casefold().replace("*", "")
@@ -191,7 +191,7 @@ def _check_host(file: AlertsFile, pattern: str) -> None:
 
 def _describe(silence: Silence) -> str:
     instance = f", {silence.instance}" if silence.instance != "*" else ""
-    length = duration_text(silence.until - silence.start)
+    length = format_duration(silence.until - silence.start)
     return f"silence {silence.id} of {silence.rule} on {silence.host}{instance} for {length}: {silence.reason}"
 
 
@@ -200,7 +200,7 @@ def _check_length(name: str, text: str, most: int) -> None:
         raise Unusable(f"{name} has {len(text):,} characters; at most {most} are kept")
 
 
-def audit(file: AlertsFile, who: Actor, at: int, text: str) -> None:
+def write_audit_entry(file: AlertsFile, who: Actor, at: int, text: str) -> None:
     """Record an action in the audit log. If the caller's transaction is rolled back, the record is, too."""
     values = (at, who.name[:_LONGEST], who.how, text[:_LONGEST])
     with file.transaction() as connection:

@@ -10,13 +10,20 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from plimsoll.model.times import duration_text
+from plimsoll.model.times import format_duration
 from plimsoll.rules import crossings
 from plimsoll.rules.schema.field_types import Healthy, Severity
 from plimsoll.rules.schema.pack import Rule
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.subjects import Subject
-from plimsoll.rules.wording import healthy_text, is_sample, limit_text, reduced_text, reduction, should_text
+from plimsoll.rules.wording import (
+    describe_healthy,
+    describe_reduction,
+    is_sample,
+    limit_text,
+    name_reduction,
+    should_text,
+)
 
 Key: TypeAlias = tuple[str, str, str | None]  # rule id, host and instance, both case-folded
 IncidentKey: TypeAlias = tuple[str, str, str | None]  # host (case-folded), cause, and instance where each has its own
@@ -126,7 +133,7 @@ class Alert(NamedTuple):
     @property
     def incident(self) -> IncidentKey:
         """The key of the alert's incident: the host, the cause, and the disk if the cause is a disk."""
-        return _incident(self.details.cause or self.signal or self.rule, self.key)
+        return _make_incident_key(self.details.cause or self.signal or self.rule, self.key)
 
     @property
     def place(self) -> str:
@@ -134,29 +141,29 @@ class Alert(NamedTuple):
         return str(Subject(self.host, self.instance))
 
 
-def incident_of(rule: Rule, signal: Signal, subject: Subject) -> IncidentKey:
+def find_incident_key(rule: Rule, signal: Signal, subject: Subject) -> IncidentKey:
     """Return the key of the incident to which an alert of this rule for this subject would belong."""
-    return _incident(_cause(rule, signal), (rule.id, *subject.key))
+    return _make_incident_key(_find_cause(rule, signal), (rule.id, *subject.key))
 
 
-def _incident(cause: str, key: Key) -> IncidentKey:
+def _make_incident_key(cause: str, key: Key) -> IncidentKey:
     return key[1], cause, key[2] if cause in _BY_INSTANCE else None
 
 
-def _cause(rule: Rule, signal: Signal) -> str:
+def _find_cause(rule: Rule, signal: Signal) -> str:
     return signal.resource or (signal.pressure.resource if signal.pressure else rule.signal)
 
 
-COLUMNS = ", ".join(Alert._fields)  # what queries ask of the table `alerts` for `alert_of`
+COLUMNS = ", ".join(Alert._fields)  # what queries ask of the table `alerts` for `parse_alert`
 _NUMBERS = [Alert._fields.index(name) for name in ("value", "worst", "last")]
 _FLAGS = [Alert._fields.index(name) for name in ("late", "hold", "hush", "stale")]
 _KEY, _DETAILS = Alert._fields.index("key"), Alert._fields.index("details")
 
 
-def alert_of(row: sqlite3.Row) -> Alert:
+def parse_alert(row: sqlite3.Row) -> Alert:
     """Return the alert in a row of a query for COLUMNS. Columns are read by position for speed."""
     values: list[Any] = [*row]
-    values[_KEY], values[_DETAILS] = key_of(values[_KEY]), Details.from_json(values[_DETAILS])
+    values[_KEY], values[_DETAILS] = decode_key(values[_KEY]), Details.from_json(values[_DETAILS])
     for at in _NUMBERS:
         values[at] = math.nan if values[at] is None else values[at]
     for at in _FLAGS:
@@ -164,19 +171,19 @@ def alert_of(row: sqlite3.Row) -> Alert:
     return Alert._make(values)
 
 
-def key_text(key: Key) -> str:
+def encode_key(key: Key) -> str:
     """Return the text that alerts.db stores for a key."""
     return json.dumps(key, ensure_ascii=False)
 
 
 @lru_cache(100_000)
-def key_of(text: str) -> Key:
-    """Parse a text that `key_text` returned, and return its key."""
+def decode_key(text: str) -> Key:
+    """Parse a text that `encode_key` returned, and return its key."""
     rule, host, instance = json.loads(text)
     return rule, host, instance
 
 
-def details_of(
+def describe_alert(
     rule: Rule,
     healthy: Healthy,
     note: str,
@@ -191,19 +198,19 @@ def details_of(
         notes.append(f"Documented for the phase {rule.phase}; phases are not known here, so it is judged at all times.")
     if rule.measured_on:
         notes.append(f"{_MEASURED_ON}{rule.measured_on}.")
-    window = duration_text(rule.over) if rule.over else ""
+    window = format_duration(rule.over) if rule.over else ""
     gained = f" gained in {window}" if rule.reduce == "increase" else ""
-    reduced = reduced_text(rule.reduce, window)
+    reduced = describe_reduction(rule.reduce, window)
     if covered is not None:
-        reduced = f"{reduction(rule.reduce)} of {f'up to {duration_text(covered)}' if covered else 'one sample'}"
+        reduced = f"{name_reduction(rule.reduce)} of {f'up to {format_duration(covered)}' if covered else 'one sample'}"
     return Details(
         title=signal.title,
-        cause=_cause(rule, signal),
+        cause=_find_cause(rule, signal),
         unit=signal.unit,
         limit=limit_text(healthy, signal.unit),
         should=f"{should_text(healthy, signal.unit)}{gained}",
         reduced="" if is_sample(rule.reduce, healthy) or not window else reduced,
-        recovers=healthy_text(rule.recover, signal.unit) if rule.recover and not rule.scale else "",
+        recovers=describe_healthy(rule.recover, signal.unit) if rule.recover and not rule.scale else "",
         summary=rule.summary,
         note=" ".join(notes),
         sources=tuple(f"{source.document}, {source.place}" for source in rule.sources),
@@ -215,11 +222,11 @@ def details_of(
 _parsed = cache(Healthy.parse)
 
 
-def holds(healthy: str, value: float) -> bool:
+def is_healthy(healthy: str, value: float) -> bool:
     """Return whether a value is on the healthy side of a limit."""
     return bool(_parsed(healthy).holds(np.array([value]))[0])
 
 
-def worst_of(healthy: str, *values: float) -> float:
+def select_worst(healthy: str, *values: float) -> float:
     """Return the value closest to a limit, or furthest past it; NaN values are ignored."""
-    return crossings.worst_of(_parsed(healthy), np.array(values))
+    return crossings.find_worst(_parsed(healthy), np.array(values))

@@ -15,14 +15,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from plimsoll.alerting import silences
-from plimsoll.alerting.alert import Key, details_of, key_of, key_text, worst_of
+from plimsoll.alerting.alert import Key, decode_key, describe_alert, encode_key, select_worst
 from plimsoll.alerting.alert_queries import tidy
 from plimsoll.alerting.alert_rows import NewAlert, begin, count, count_firing, end, end_flapping, record
 from plimsoll.alerting.alerts_file import DAMAGED, NAME, AlertsFile, DamagedFile
 from plimsoll.alerting.state_changes import AlertInterval, StateChange
 from plimsoll.model.errors import Unusable
-from plimsoll.model.series import host_key
-from plimsoll.model.times import SECOND, iso
+from plimsoll.model.series import make_host_key
+from plimsoll.model.times import SECOND, format_iso
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.states import State, Status
 
@@ -56,7 +56,7 @@ class AlertHistory:
     def statuses(self) -> dict[Key, Status]:
         """Return the status of each rule and subject that is not OK."""
         rows = self.file.rows("SELECT * FROM statuses")
-        return {key_of(row["key"]): Status(State(row["state"]), row["since"]) for row in rows}
+        return {decode_key(row["key"]): Status(State(row["state"]), row["since"]) for row in rows}
 
     def step(
         self,
@@ -79,17 +79,17 @@ class AlertHistory:
         Return the keys of firing statuses whose alert no longer exists, because somebody retired the host. The loop
         must forget these statuses, so that the rules can fire again.
         """
-        last = last_evaluation(self.file)
+        last = read_last_evaluation(self.file)
         if last is not None and at <= last:
-            raise ValueError(f"the evaluation at {iso(at)} is not after the last one, at {iso(last)}")
-        by_host = {host_key(host): tuple(lines) for host, lines in (processes or {}).items()}
+            raise ValueError(f"the evaluation at {format_iso(at)} is not after the last one, at {format_iso(last)}")
+        by_host = {make_host_key(host): tuple(lines) for host, lines in (processes or {}).items()}
         with self.file.transaction() as connection:
-            firing = self._firing()
+            firing = self._read_firing()
             opened: dict[Key, int] = {key: row["id"] for key, row in firing.items()}
             for change in changes:
                 key = change.key
                 if change.after == State.FIRING and key not in opened:
-                    begun = self._begun(change, change.at, by_host.get(host_key(change.subject.host), ()))
+                    begun = self._begin_alert(change, change.at, by_host.get(make_host_key(change.subject.host), ()))
                     begun = replace(begun, details=replace(begun.details, usual=(usual or {}).get(key, "")))
                     opened[key] = begin(connection, replace(begun, hold=quiet), now)
                     count_firing(connection, opened[key], now)
@@ -136,7 +136,7 @@ class AlertHistory:
             rows = connection.execute(
                 "SELECT * FROM alerts WHERE key = ? AND kind = 'rule' AND replaced_at IS NULL"
                 " AND (ended_at IS NULL OR ended_at >= ?)",
-                (key_text(key), start),
+                (encode_key(key), start),
             ).fetchall()
             for row in rows:
                 if row["ended_at"] is None:
@@ -150,7 +150,7 @@ class AlertHistory:
                     connection.execute("UPDATE alerts SET replaced_at = ?, hush = 1 WHERE id = ?", (now, row["id"]))
                     record(connection, row["id"], row["fired_at"], now, "amended", note="replaced: samples came late")
             for interval in closed.values():
-                alert = begin(connection, replace(self._begun(interval, interval.fired_at), late=True), now)
+                alert = begin(connection, replace(self._begin_alert(interval, interval.fired_at), late=True), now)
                 connection.execute(
                     "UPDATE alerts SET worst = ?, ended_at = ?, ended_how = 'recovered' WHERE id = ?",
                     (None if math.isnan(interval.worst) else interval.worst, interval.ended_at, alert),
@@ -160,7 +160,7 @@ class AlertHistory:
     def fire_late(self, interval: AlertInterval, *, now: int) -> None:
         """Begin the alert of an interval that, as late samples show, still lasts, and allow its notification."""
         with self.file.transaction() as connection:
-            alert = begin(connection, replace(self._begun(interval, interval.fired_at), late=True), now)
+            alert = begin(connection, replace(self._begin_alert(interval, interval.fired_at), late=True), now)
             connection.execute("UPDATE alerts SET hush = 0 WHERE id = ?", (alert,))
             _keep_statuses(connection, {interval.key: Status(State.FIRING, interval.since)})
 
@@ -172,7 +172,7 @@ class AlertHistory:
         """
         with self.file.transaction() as connection:
             row = connection.execute(
-                "SELECT id FROM alerts WHERE key = ? AND kind = 'rule' AND ended_at IS NULL", (key_text(key),)
+                "SELECT id FROM alerts WHERE key = ? AND kind = 'rule' AND ended_at IS NULL", (encode_key(key),)
             ).fetchone()
             if row is not None:
                 connection.execute("UPDATE alerts SET late = 1 WHERE id = ?", (row["id"],))
@@ -186,20 +186,20 @@ class AlertHistory:
     def keep_only(self, is_judged: Callable[[str, str], bool], at: int, *, now: int) -> None:
         """End firing alerts, at `at`, and forget statuses, if `is_judged` (rule, host) is false for them."""
         with self.file.transaction() as connection:
-            for row in self._firing().values():
+            for row in self._read_firing().values():
                 if not is_judged(row["rule"], row["host"]):
                     end(connection, row["id"], at, now, "rule removed")
             gone = [key for key in self.statuses() if not is_judged(key[0], key[1])]
             _keep_statuses(connection, dict.fromkeys(gone, Status()))
 
-    def _firing(self) -> dict[Key, sqlite3.Row]:
+    def _read_firing(self) -> dict[Key, sqlite3.Row]:
         rows = self.file.rows(
             "SELECT id, key, rule, host, worst, last, healthy, stale FROM alerts"
             " WHERE ended_at IS NULL AND kind = 'rule'"
         )
-        return {key_of(row["key"]): row for row in rows}
+        return {decode_key(row["key"]): row for row in rows}
 
-    def _begun(self, firing: StateChange | AlertInterval, at: int, processes: Sequence[str] = ()) -> NewAlert:
+    def _begin_alert(self, firing: StateChange | AlertInterval, at: int, processes: Sequence[str] = ()) -> NewAlert:
         """Return the alert to begin for a rule that fires at the evaluation `at`."""
         subject, rule = firing.subject, firing.rule
         return NewAlert(
@@ -215,7 +215,7 @@ class AlertHistory:
             value=firing.value,
             healthy=str(firing.healthy),
             worst=firing.worst,
-            details=details_of(rule, firing.healthy, firing.note, self._signals, tuple(processes), firing.covered),
+            details=describe_alert(rule, firing.healthy, firing.note, self._signals, tuple(processes), firing.covered),
         )
 
 
@@ -245,12 +245,12 @@ def open_alerts_file(folder: Path) -> AlertsFile:
     return file
 
 
-def damaged_files(folder: Path) -> list[Path]:
+def list_damaged_files(folder: Path) -> list[Path]:
     """Return the damaged files that were set aside and not deleted since, the oldest first."""
     return sorted(folder.glob(f"{DAMAGED}*Z"))
 
 
-def last_evaluation(file: AlertsFile) -> int | None:
+def read_last_evaluation(file: AlertsFile) -> int | None:
     """Return the time (UTC ns) of the last evaluation that was saved; None if none was saved."""
     rows = file.rows("SELECT value FROM meta WHERE name = ?", (_LAST,))
     return rows[0]["value"] if rows else None
@@ -259,9 +259,9 @@ def last_evaluation(file: AlertsFile) -> int | None:
 def _keep_statuses(connection: sqlite3.Connection, statuses: Mapping[Key, Status]) -> None:
     for key, status in statuses.items():
         if status == Status():
-            connection.execute("DELETE FROM statuses WHERE key = ?", (key_text(key),))
+            connection.execute("DELETE FROM statuses WHERE key = ?", (encode_key(key),))
         else:
-            values = (key_text(key), int(status.state), status.since)
+            values = (encode_key(key), int(status.state), status.since)
             connection.execute("INSERT OR REPLACE INTO statuses VALUES (?, ?, ?)", values)
 
 
@@ -278,7 +278,7 @@ def _read(
             record(connection, row["id"], at, now, "stale" if stale else "data again", value)
         last = row["last"] if stale else value
         number = math.nan if row["worst"] is None else row["worst"]
-        worst = worst_of(row["healthy"], number, value)
+        worst = select_worst(row["healthy"], number, value)
         if (stale, last, worst) != (bool(row["stale"]), row["last"], number):
             connection.execute(
                 "UPDATE alerts SET stale = ?, last = ?, worst = ? WHERE id = ?",

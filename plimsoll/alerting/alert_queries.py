@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from plimsoll.alerting.alert import COLUMNS, Alert, Key, alert_of, key_text
+from plimsoll.alerting.alert import COLUMNS, Alert, Key, encode_key, parse_alert
 from plimsoll.alerting.alerts_file import AlertsFile
 from plimsoll.model.times import SECOND
 from plimsoll.rules.schema.field_types import Severity
@@ -48,24 +48,24 @@ class AlertFilter:
 Page: TypeAlias = tuple[Sequence[Alert], int]  # the alerts of a page, and the number of alerts in all pages
 
 
-def firing(file: AlertsFile) -> list[Alert]:
+def read_firing_alerts(file: AlertsFile) -> list[Alert]:
     """Return the firing alerts: critical alerts first, and within a severity the latest first."""
     return _read(file, f"ended_at IS NULL ORDER BY {_WORST_FIRST}")
 
 
-def history(file: AlertsFile, start: int, end: int, *, replaced: bool = False) -> list[Alert]:
+def read_history(file: AlertsFile, start: int, end: int, *, replaced: bool = False) -> list[Alert]:
     """Return the alerts that fired in a range, in time order; with `replaced` also those that late samples refute."""
     also = "" if replaced else f" AND {_CURRENT}"
     where = f"fired_at <= ? AND (ended_at IS NULL OR ended_at >= ?){also} ORDER BY fired_at, id"
     return _read(file, where, end, start)
 
 
-def alert(file: AlertsFile, number: int) -> Alert | None:
+def read_alert(file: AlertsFile, number: int) -> Alert | None:
     """Return the alert with this id; None if there is none."""
     return next(iter(_read(file, "id = ?", number)), None)
 
 
-def events(file: AlertsFile, number: int) -> list[Event]:
+def read_events(file: AlertsFile, number: int) -> list[Event]:
     """Return the history of an alert (all its events), in order."""
     query = "SELECT alert, at, recorded_at, what, value, note FROM events WHERE alert = ? ORDER BY id"
     return [Event(**dict(row)) for row in file.rows(query, (number,))]
@@ -88,7 +88,7 @@ def find_ended(file: AlertsFile, chosen: AlertFilter, first: int, most: int, *, 
 def find_latest(file: AlertsFile, rule_or_key: str | Key, first: int, most: int) -> Page:
     """Return a page of the alerts, firing or ended, of a rule or of one rule and subject, the latest first."""
     is_rule = isinstance(rule_or_key, str)
-    where, value = ("rule = ?", rule_or_key) if is_rule else ("key = ?", key_text(rule_or_key))
+    where, value = ("rule = ?", rule_or_key) if is_rule else ("key = ?", encode_key(rule_or_key))
     return _find(file, f"{where} AND {_CURRENT}", [value], "fired_at DESC, id DESC", first, most)
 
 
@@ -111,7 +111,7 @@ def tidy(connection: sqlite3.Connection, now: int) -> None:
 
 
 def _read(file: AlertsFile, where: str, *values: str | int) -> list[Alert]:
-    return [*map(alert_of, file.rows(f"SELECT {COLUMNS} FROM alerts WHERE {where}", values))]
+    return [*map(parse_alert, file.rows(f"SELECT {COLUMNS} FROM alerts WHERE {where}", values))]
 
 
 def _find(

@@ -4,9 +4,9 @@ import math
 import sqlite3
 from dataclasses import dataclass, fields
 
-from plimsoll.alerting.alert import Details, Ended, Key, Kind, key_text
-from plimsoll.alerting.silences import is_silenced, planned_reason
-from plimsoll.model.series import host_key
+from plimsoll.alerting.alert import Details, Ended, Key, Kind, encode_key
+from plimsoll.alerting.silences import find_maintenance_reason, is_silenced
+from plimsoll.model.series import make_host_key
 from plimsoll.model.times import SECOND
 from plimsoll.rules.schema.field_types import Severity
 
@@ -43,17 +43,17 @@ class NewAlert:
 def begin(connection: sqlite3.Connection, alert: NewAlert, now: int) -> int:
     """Insert an alert that begins to fire into alerts.db, and return its id."""
     columns = {field.name: getattr(alert, field.name) for field in fields(alert)} | {
-        "key": key_text(alert.key),
-        "value": _null(alert.value),
-        "worst": _null(alert.value if math.isnan(alert.worst) else alert.worst),
-        "last": _null(alert.value),
+        "key": encode_key(alert.key),
+        "value": _encode_nan(alert.value),
+        "worst": _encode_nan(alert.value if math.isnan(alert.worst) else alert.worst),
+        "last": _encode_nan(alert.value),
         "hush": alert.late,
         "details": alert.details.to_json(),
     }
     query = f"INSERT INTO alerts ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"
     number = connection.execute(query, tuple(columns.values())).lastrowid or 0
     record(connection, number, alert.fired_at, now, "fired", alert.value, "late" if alert.late else "")
-    if planned := planned_reason(connection, alert.rule, alert.host, alert.instance, alert.fired_at):
+    if planned := find_maintenance_reason(connection, alert.rule, alert.host, alert.instance, alert.fired_at):
         record(connection, number, alert.fired_at, now, "planned", note=planned)
     count(connection, "alerts")
     return number
@@ -87,7 +87,7 @@ def count_firing(connection: sqlite3.Connection, alert: int, now: int) -> None:
     if flapping is not None:
         connection.execute("UPDATE alerts SET firings = firings + 1 WHERE id = ?", (flapping,))
         return
-    firings = _firings(connection, row["key"], row["fired_at"])
+    firings = _read_firing_times(connection, row["key"], row["fired_at"])
     within = [[at for at in firings if at > row["fired_at"] - span] for _, span, _ in _FLAPPING]
     many = [times for times, (most, _, _) in zip(within, _FLAPPING, strict=True) if len(times) >= most]
     if not many:
@@ -113,13 +113,13 @@ def end_flapping(connection: sqlite3.Connection, at: int, now: int) -> None:
         quiet = at - (last["at"] if last else 0)
         if quiet < min(stable for _, _, stable in _FLAPPING):
             continue
-        firings = _firings(connection, row["key"], at)
+        firings = _read_firing_times(connection, row["key"], at)
         often = [stable for most, span, stable in _FLAPPING if sum(firing > at - span for firing in firings) >= most]
         if quiet >= max(often, default=0):
             end(connection, row["id"], at, now, "recovered")
 
 
-def _firings(connection: sqlite3.Connection, key: str, at: int) -> list[int]:
+def _read_firing_times(connection: sqlite3.Connection, key: str, at: int) -> list[int]:
     """Return when a key last fired, up to `at`, within the longest time that counts for flapping."""
     rows = connection.execute(
         "SELECT fired_at FROM alerts WHERE key = ? AND kind <> 'flapping' AND NOT late AND replaced_at IS NULL"
@@ -149,7 +149,7 @@ def record(
     """Add an event to the history of an alert."""
     connection.execute(
         "INSERT INTO events (alert, at, recorded_at, what, value, note) VALUES (?, ?, ?, ?, ?, ?)",
-        (alert, at, now, text, _null(value), note),
+        (alert, at, now, text, _encode_nan(value), note),
     )
 
 
@@ -174,8 +174,8 @@ def _is_muted(connection: sqlite3.Connection, row: sqlite3.Row) -> bool:
     silent = connection.execute(
         f"SELECT host FROM alerts WHERE ended_at IS NULL AND kind IN {kinds} AND id <> ?", (row["id"],)
     ).fetchall()
-    return any(not alert["host"] or host_key(alert["host"]) == host_key(row["host"]) for alert in silent)
+    return any(not alert["host"] or make_host_key(alert["host"]) == make_host_key(row["host"]) for alert in silent)
 
 
-def _null(value: float) -> float | None:
+def _encode_nan(value: float) -> float | None:
     return None if math.isnan(value) else value

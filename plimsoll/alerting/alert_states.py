@@ -11,11 +11,11 @@ from plimsoll.alerting.rule_targets import Key, RuleTarget
 from plimsoll.alerting.state_changes import StateChange
 from plimsoll.model.samples import Samples
 from plimsoll.model.series import HostKey, Series
-from plimsoll.model.value_text import quantity
-from plimsoll.rules.frozen import frozen_times
+from plimsoll.model.value_text import format_value
+from plimsoll.rules.frozen import find_frozen_times
 from plimsoll.rules.schema.field_types import Healthy, Resource
 from plimsoll.rules.schema.signal import Signal
-from plimsoll.rules.signal_finder import series_of
+from plimsoll.rules.signal_finder import list_read_series
 from plimsoll.rules.states import FIRING, State, Status
 
 
@@ -38,7 +38,7 @@ class AlertStates:
     def plan(self, targets: Sequence[RuleTarget]) -> None:
         """Replace the targets to judge; a target judged before keeps its state."""
         before = self._place
-        self.batches = [RuleBatch(alike) for alike in _by_rule(targets)]
+        self.batches = [RuleBatch(alike) for alike in _group_by_rule(targets)]
         self._place = {key: (batch, row) for batch in self.batches for row, key in enumerate(batch.keys)}
         for key, status in self.statuses.items():
             if key in self._place:
@@ -158,7 +158,7 @@ class AlertStates:
         for batch in self._severe:
             for row in np.flatnonzero(~np.isnan(batch.odd)).tolist():
                 signal = self._signals[batch.rule.signal]
-                text = f"{signal.title} {quantity(float(batch.odd[row]), signal.unit)}"
+                text = f"{signal.title} {format_value(float(batch.odd[row]), signal.unit)}"
                 values.setdefault(batch.targets[row].subject.key[0], set()).add(text)
         return values
 
@@ -179,14 +179,16 @@ class AlertStates:
                 key = target.subject.key[0], resource
                 if healthy is None or key in fresh_keys:
                     continue
-                recorded = map(self._samples, series_of(target.origin))
+                recorded = map(self._samples, list_read_series(target.origin))
                 parts = [part for part in recorded if len(part.times) and part.interval]
                 sampled.setdefault(key, []).extend(parts)
                 for part in parts:
                     has_moved = bool((part.values[-1:] != part.values[-2:-1]).any())
                     if part.times[-1] >= fresh and (resource == "space" or has_moved):
                         fresh_keys.add(key)
-        return {key: _newest(parts, is_frozen=key not in fresh_keys) for key, parts in sampled.items() if parts}
+        return {
+            key: _find_newest_times(parts, is_frozen=key not in fresh_keys) for key, parts in sampled.items() if parts
+        }
 
     def now(self) -> LatestEvaluation:
         """Return the states of all rules for all subjects after the last evaluation."""
@@ -206,14 +208,14 @@ class AlertStates:
         )
 
 
-def _newest(parts: Sequence[Samples], *, is_frozen: bool) -> tuple[int, int]:
+def _find_newest_times(parts: Sequence[Samples], *, is_frozen: bool) -> tuple[int, int]:
     """Return the newest time (of the last change if `is_frozen`), and the longest sampling interval (ns)."""
     newest = max(int(part.times[-1]) for part in parts)
-    spans = frozen_times(parts)[-1:] if is_frozen else []
+    spans = find_frozen_times(parts)[-1:] if is_frozen else []
     return next((start for start, end in spans if end == newest), newest), max(part.interval or 0 for part in parts)
 
 
-def _by_rule(targets: Iterable[RuleTarget]) -> list[list[RuleTarget]]:
+def _group_by_rule(targets: Iterable[RuleTarget]) -> list[list[RuleTarget]]:
     """Group targets by equal rules: a rule with limits or severities of a host's own is another group."""
     by_id: dict[str, list[list[RuleTarget]]] = {}
     for target in targets:

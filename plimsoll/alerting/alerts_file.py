@@ -18,7 +18,7 @@ from pathlib import Path
 from threading import RLock
 from typing import Any
 
-from plimsoll.model.errors import Unusable, printable
+from plimsoll.model.errors import Unusable, escape
 from plimsoll.model.parameters import Parameter
 from plimsoll.rules.schema.field_types import Healthy
 
@@ -88,7 +88,7 @@ class AlertsFile:
         try:
             self._connection = sqlite3.connect(path, timeout=_BUSY_S, isolation_level=None, check_same_thread=False)
         except sqlite3.DatabaseError as error:
-            raise Unusable(f"{path}: {_why(error)}") from None
+            raise Unusable(f"{path}: {_explain_error(error)}") from None
         try:
             self._connection.row_factory = sqlite3.Row
             self._connection.create_function("is_like", 2, is_like, deterministic=True)
@@ -98,7 +98,7 @@ class AlertsFile:
             self.rows("PRAGMA synchronous = FULL")
             with self.transaction() as connection:
                 if not connection.execute("SELECT 1 FROM sqlite_master").fetchone():
-                    for statement in _statements():
+                    for statement in _list_statements():
                         connection.execute(statement)
                     connection.execute(f"PRAGMA user_version = {FORMAT}")
                 for statement in _ADDED:
@@ -137,13 +137,13 @@ class AlertsFile:
     def backup(self, to: Path) -> None:
         """Copy a consistent state of the file to a new file. Raise NotKept if that fails."""
         _make(to)
-        with self._lock, self._usable(), closing(sqlite3.connect(to)) as copy:
+        with self._lock, self._explain_errors(), closing(sqlite3.connect(to)) as copy:
             self._connection.backup(copy)
 
     @contextmanager
     def transaction(self) -> Generator[sqlite3.Connection]:
         """Commit all changes of the block, or commit none and raise NotKept; an inner transaction joins the outer."""
-        with self._lock, self._usable():
+        with self._lock, self._explain_errors():
             if self._connection.in_transaction:
                 yield self._connection
                 return
@@ -158,17 +158,17 @@ class AlertsFile:
 
     def rows(self, query: str, values: Iterable[Any] = ()) -> list[sqlite3.Row]:
         """Return the rows of a query. Raise NotKept if the file cannot be read."""
-        with self._lock, self._usable():
+        with self._lock, self._explain_errors():
             return self._connection.execute(query, tuple(values)).fetchall()
 
     @contextmanager
-    def _usable(self) -> Generator[None]:
+    def _explain_errors(self) -> Generator[None]:
         try:
             yield
         except sqlite3.DatabaseError as error:
             # Its subclasses are mistakes in a query, except OperationalError.
             if isinstance(error, sqlite3.OperationalError) or type(error) is sqlite3.DatabaseError:
-                failure = NotKept(f"{self.path}: {_why(error)}")
+                failure = NotKept(f"{self.path}: {_explain_error(error)}")
                 failure.is_damage = _MENDED in str(failure)
                 raise failure from error
             raise
@@ -182,13 +182,13 @@ class AlertsFile:
     @property
     def version(self) -> tuple[int, int] | None:
         """A value that changes whenever any process changes the file; None within a transaction."""
-        with self._lock, self._usable():
+        with self._lock, self._explain_errors():
             by_others: int = self._connection.execute("PRAGMA data_version").fetchone()[0]
             return None if self._connection.in_transaction else (by_others, self._connection.total_changes)
 
     def _check(self) -> None:
         """Raise Unusable or DamagedFile if the file cannot be used. Nothing is written."""
-        with self._lock, self._usable():
+        with self._lock, self._explain_errors():
             connection = self._connection
             file_format = connection.execute("PRAGMA user_version").fetchone()[0]
             if file_format > FORMAT:
@@ -202,7 +202,7 @@ class AlertsFile:
                 raise Unusable(
                     f"{self.path}: was changed by another program ({odd}); move it away, and alerts begin anew"
                 )
-            for table in _columns(connection):
+            for table in _read_columns(connection):
                 query = f"SELECT 1 FROM {table} WHERE {_is_invalid(connection, table)} LIMIT 1"
                 if connection.execute(query).fetchone():
                     raise DamagedFile(
@@ -213,16 +213,16 @@ class AlertsFile:
 def _find_foreign(connection: sqlite3.Connection) -> str:
     """Return how another program changed the schema (view, trigger, missing column); empty if none did."""
     with closing(sqlite3.connect(":memory:")) as scratch:
-        for statement in _statements():
+        for statement in _list_statements():
             scratch.execute(statement)
-        expected = _columns(scratch)
+        expected = _read_columns(scratch)
     for kind, name in connection.execute("SELECT type, name FROM sqlite_master WHERE type IN ('view', 'trigger')"):
-        return f"a {kind}, {printable(name)}"
-    columns = _columns(connection)
+        return f"a {kind}, {escape(name)}"
+    columns = _read_columns(connection)
     return next((f"{name} is not as it was" for name in expected if not expected[name] <= columns.get(name, set())), "")
 
 
-def _columns(connection: sqlite3.Connection) -> dict[str, set[str]]:
+def _read_columns(connection: sqlite3.Connection) -> dict[str, set[str]]:
     """Return the names of the columns by table."""
     rows = connection.execute(
         "SELECT t.name, c.name FROM sqlite_master AS t, pragma_table_info(t.name) AS c WHERE t.type = 'table'"
@@ -262,7 +262,7 @@ def _was_used(path: Path) -> bool:
     return not is_first or (journal.exists() and journal.stat().st_size > 0)
 
 
-def _statements() -> list[str]:
+def _list_statements() -> list[str]:
     text = files("plimsoll.alerting").joinpath("schema.sql").read_text(encoding="utf-8")
     lines = [line for line in text.split("\n") if not line.startswith("--")]
     return [statement for statement in "\n".join(lines).split(";") if statement.strip()]
@@ -284,7 +284,7 @@ def _make(path: Path) -> None:
         path.chmod(0o600)
 
 
-def _why(error: sqlite3.DatabaseError) -> str:
+def _explain_error(error: sqlite3.DatabaseError) -> str:
     """Return a text on why SQLite failed, and what to do."""
     match getattr(error, "sqlite_errorcode", 0) & 0xFF:
         case sqlite3.SQLITE_FULL:

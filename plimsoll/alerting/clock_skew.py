@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plimsoll.model.points import Points
-from plimsoll.model.series import HostKey, Series, host_key
-from plimsoll.model.times import SECOND, duration_text
-from plimsoll.rules.subjects import host_of
+from plimsoll.model.series import HostKey, Series, make_host_key
+from plimsoll.model.times import SECOND, format_duration
+from plimsoll.rules.subjects import find_host
 
 _TOLERATED = 60 * SECOND
 _REMEMBERED = 300 * SECOND
@@ -21,9 +21,9 @@ _AGREED = 30 * SECOND  # for so long hosts must be off alike, to say that this m
 _STEADY = 120 * SECOND  # a host that catches up after an outage is later at first, and soon in time
 
 
-def wrong(by: int, side: Literal["ahead", "behind"]) -> str:
+def describe_skew(by: int, side: Literal["ahead", "behind"]) -> str:
     """Return a phrase on a host's clock that is `by` ns off: `its clock is 5 min behind; set it right`."""
-    return f"its clock is {duration_text(by // SECOND * SECOND)} {side}; set it right"
+    return f"its clock is {format_duration(by // SECOND * SECOND)} {side}; set it right"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class SeriesHosts:
             self._series_numbers.clear()
         for member in series:
             if id(member) not in self._series_numbers:
-                host = host_of(member, self._tags)
+                host = find_host(member, self._tags)
                 if host not in self._numbers:
                     self._numbers[host] = len(self.names)
                     self.names.append(host)
@@ -114,8 +114,8 @@ class ClockSkew:
 
     def reasons(self, now: int) -> Mapping[HostKey, str]:
         """Return, by host (case-folded), a sentence on why the host's samples cannot be judged."""
-        behind = {host_key(host): wrong(by, "behind") for host, (by, _) in self.behind(now).items()}
-        return behind | {host_key(host): wrong(by, "ahead") for host, by in self.ahead(now).items()}
+        behind = {make_host_key(host): describe_skew(by, "behind") for host, (by, _) in self.behind(now).items()}
+        return behind | {make_host_key(host): describe_skew(by, "ahead") for host, by in self.ahead(now).items()}
 
     def ahead(self, now: int) -> Mapping[str, int]:
         """Return, by host, how far (ns) its clock is ahead, for hosts that sent in the last five minutes."""
@@ -145,7 +145,7 @@ class ClockSkew:
 
         0 means that most are on time; None that too few sent anything, or that they differ. `local_hosts` do not count.
         """
-        local = {host_key(host) for host in local_hosts}
+        local = {make_host_key(host) for host in local_hosts}
         with self._lock:
             sent = [lag for key, lag in self._lags.items() if key not in local and 0 <= now - lag.last <= _REMEMBERED]
         lags = np.array([lag.lag for lag in sent if abs(lag.lag) <= _TOLERATED or lag.last - lag.first >= _AGREED])
@@ -162,7 +162,7 @@ class ClockSkew:
 
     def _record(self, host: str, newest: int, now: int) -> None:
         """Record whether a host is ahead, late or on time, from its newest sample."""
-        key, lag = host_key(host), now - newest
+        key, lag = make_host_key(host), now - newest
         before = self._lags.get(key)
         is_alike = before and abs(before.lag - lag) <= _TOLERATED and 0 <= now - before.last <= _REMEMBERED
         self._lags[key] = _Lag(lag, before.first if before and is_alike else now, now)

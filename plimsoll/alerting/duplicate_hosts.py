@@ -6,9 +6,9 @@ from threading import Lock
 
 import numpy as np
 
-from plimsoll.model.names import shipped
+from plimsoll.model.names import load_shipped
 from plimsoll.model.points import Points
-from plimsoll.model.series import HostKey, Series, host_key
+from plimsoll.model.series import HostKey, Series, make_host_key
 from plimsoll.model.times import SECOND
 from plimsoll.rules.schema.signal import Signal
 
@@ -74,7 +74,7 @@ class DuplicateHosts:
     """A record of host names under which two computers send; `host_of` returns the host of a series."""
 
     def __init__(self, signals: Mapping[str, Signal], host_of: Callable[[Series], str]) -> None:
-        self._fields = dict(_fields(signals))
+        self._fields = dict(_list_fields(signals))
         self._host_of = host_of
         self._watched: dict[int, tuple[Series, _Watch | None]] = {}  # by the id of a series, which is kept
         self._by_key: dict[object, _Watch] = {}
@@ -93,7 +93,7 @@ class DuplicateHosts:
             watch = watches[which]
             if watch.is_sign(time, value):
                 with self._lock:
-                    signs = self._signs.setdefault(host_key(watch.host), _Signs(watch.host))
+                    signs = self._signs.setdefault(make_host_key(watch.host), _Signs(watch.host))
                     signs.times = [*signs.times[1 - _SIGNS :], now]
 
     def hosts(self, now: int) -> Mapping[HostKey, str]:
@@ -120,7 +120,7 @@ class DuplicateHosts:
         if is_growing is None or series.key in self._by_key:
             return self._by_key.get(series.key)
         host = self._host_of(series)
-        place = host_key(host), is_growing
+        place = make_host_key(host), is_growing
         self._counts[place] = self._counts.get(place, 0) + 1
         if self._counts[place] > _WATCHED:
             return None
@@ -128,12 +128,12 @@ class DuplicateHosts:
         return watch
 
 
-def _fields(signals: Mapping[str, Signal]) -> Iterator[tuple[tuple[str, str], bool]]:
+def _list_fields(signals: Mapping[str, Signal]) -> Iterator[tuple[tuple[str, str], bool]]:
     """Yield measurement and field of each series that always changes, and whether it is a growing count."""
     for name, signal in signals.items():
         for source in signal.sources if signal.moves or name == _UPTIME else ():
             if source.path:
-                series = shipped().series(source.path, "")
+                series = load_shipped().series(source.path, "")
                 yield (series.measurement, series.field), name == _UPTIME
             for part in source.fields:
                 yield (source.measurement or "", part), source.rate or name == _UPTIME

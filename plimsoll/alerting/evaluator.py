@@ -11,15 +11,15 @@ from plimsoll.alerting.recent_samples import RecentSamples
 from plimsoll.alerting.rule_targets import Key, RuleTarget, Site, limit_targets, plan
 from plimsoll.alerting.series_index import MOST_HOSTS, Check, SeriesIndex, check_nothing
 from plimsoll.alerting.state_changes import EvaluationStep, StateChange
-from plimsoll.hosts.facts import ConfiguredFacts, Facts, facts_shown_by, shows_in_values
+from plimsoll.hosts.facts import ConfiguredFacts, Facts, find_facts, is_fact_in_values
 from plimsoll.model.log import Times
-from plimsoll.model.series import HostKey, Series, host_key
+from plimsoll.model.series import HostKey, Series, make_host_key
 from plimsoll.model.times import SECOND
 from plimsoll.rules.evaluate import RuleEvaluator
 from plimsoll.rules.schema.field_types import Resource
-from plimsoll.rules.signal_finder import ResolvedSource, ResolvedSources, find_source, series_of
+from plimsoll.rules.signal_finder import ResolvedSource, ResolvedSources, find_source, list_read_series
 from plimsoll.rules.states import EVALUATION_INTERVAL, Status
-from plimsoll.rules.subjects import host_tags
+from plimsoll.rules.subjects import list_host_tags
 from plimsoll.store.protocol import SampleReader
 
 OVERLAP = 60 * SECOND  # samples that arrive later than this are not in the windows of later evaluations
@@ -57,7 +57,7 @@ class Evaluator:
         self._site = site
         self._facts = configured
         self._samples = RecentSamples(store, OVERLAP)
-        self.index = SeriesIndex(store, host_tags(site.catalogue.signals), most_hosts, oldest)
+        self.index = SeriesIndex(store, list_host_tags(site.catalogue.signals), most_hosts, oldest)
         self._check = check
         self._reach: Mapping[Series, int] = {}
         self.states = AlertStates(statuses, site.catalogue.signals, self._samples.samples)
@@ -98,7 +98,7 @@ class Evaluator:
         changes: list[StateChange] = []
         for batch in self.states.batches:
             self._check()
-            for change in batch.advance(self._judge, at, note_unknown, self._covered):
+            for change in batch.advance(self._judge, at, note_unknown, self._find_coverage):
                 self.states.keep(change.key, Status(change.after, change.since))
                 changes.append(change)
         changes += self.states.step_vanished(end)
@@ -113,7 +113,7 @@ class Evaluator:
             for series, interval in self._samples.intervals():
                 name = self.index.host_of(series)
                 self._intervals[name] = min(interval, self._intervals.get(name, interval))
-        return self._intervals.get(host_key(host))
+        return self._intervals.get(make_host_key(host))
 
     def source(self, change: StateChange) -> ResolvedSource | None:
         """Return the source of the signal whose limit was crossed, or no longer is; None if it is gone."""
@@ -133,10 +133,10 @@ class Evaluator:
     def _plan(self, start: int, end: int) -> None:
         """Plan the targets for the series of the index, and read the samples that their rules need."""
         series = self.index.series
-        reach = {series: _LEAST_REACH for series in series if shows_in_values(series)}
+        reach = {series: _LEAST_REACH for series in series if is_fact_in_values(series)}
         self._samples.read({**self._reach, **reach}, start, end)
         columns = [(part, lambda part=part: self._samples.samples(part).values) for part in series]
-        facts = Facts(self._facts, facts_shown_by(columns))
+        facts = Facts(self._facts, find_facts(columns))
         targets, finder = plan(self._site, series, facts, self._check)
         targets, self.beyond = limit_targets(targets, self.index.hosts)
         self.states.plan(targets)
@@ -153,7 +153,7 @@ class Evaluator:
         for (signal, host), window in windows.items():
             self._check()
             for _, origin in finder.find(signal).by_host.get(host, ()):
-                for part in series_of(origin):
+                for part in list_read_series(origin):
                     reach[part] = max(window, reach.get(part, 0))
         self._reach = reach
         self._samples.read(reach, start, end)
@@ -163,10 +163,10 @@ class Evaluator:
         signals, samples = self._site.catalogue.signals, self._samples
         return RuleEvaluator(find, samples.samples, facts, signals=signals, series_together=samples.together)
 
-    def _covered(self, target: RuleTarget, at: int) -> int | None:
+    def _find_coverage(self, target: RuleTarget, at: int) -> int | None:
         """Return the longest time (ns) in a rule's window that samples cover; None if they cover the whole window."""
         longest = 0
-        for series in series_of(target.origin):
+        for series in list_read_series(target.origin):
             samples = self._samples.samples(series)
             interval = samples.interval or 0
             window = max(target.rule.over, 2 * interval)
@@ -178,7 +178,7 @@ class Evaluator:
         return longest
 
 
-def evaluations(after: int, until: int) -> Times:
+def list_evaluation_times(after: int, until: int) -> Times:
     """Return the evaluation times (UTC ns) later than `after`, up to `until`."""
     first = after // EVALUATION_INTERVAL * EVALUATION_INTERVAL + EVALUATION_INTERVAL
     return np.arange(first, until + 1, EVALUATION_INTERVAL, dtype=np.int64)

@@ -41,7 +41,7 @@ class Incident:
         return self.worst.severity
 
 
-def incidents(alerts: Iterable[Alert]) -> list[Incident]:
+def group_incidents(alerts: Iterable[Alert]) -> list[Incident]:
     """Group firing alerts into incidents: the most severe first, and within a severity the latest first."""
     groups = group_pairs((alert.incident, alert) for alert in alerts)
     grouped = [
@@ -90,7 +90,7 @@ class Firing:
     def incidents(self) -> Sequence[Incident]:
         """The incidents of `alerts`, most severe and then latest first; of silent hosts only one if all are silent."""
         all_silent = any(alert.kind == "all-silent" for alert in self.alerts)
-        return incidents(alert for alert in self.alerts if not (all_silent and alert.kind == "host-silent"))
+        return group_incidents(alert for alert in self.alerts if not (all_silent and alert.kind == "host-silent"))
 
     @cached_property
     def of_host(self) -> Mapping[HostKey, Sequence[Incident]]:
@@ -101,12 +101,12 @@ class Firing:
 _kept = WeakKeyDictionary[AlertsFile, tuple[tuple[int, int], Firing]]()
 
 
-def firing(file: AlertsFile) -> Firing:
+def load_firing(file: AlertsFile) -> Firing:
     """Return the firing alerts; the result is cached until alerts.db changes."""
     with file.alone():
         version = file.version
         if version is None:  # within a transaction, which may be undone
-            return Firing(alert_queries.firing(file))
+            return Firing(alert_queries.read_firing_alerts(file))
         if file not in _kept or _kept[file][0] != version:
-            _kept[file] = version, Firing(alert_queries.firing(file))
+            _kept[file] = version, Firing(alert_queries.read_firing_alerts(file))
         return _kept[file][1]

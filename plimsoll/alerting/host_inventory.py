@@ -15,9 +15,9 @@ from plimsoll.alerting.alert_rows import NewAlert, begin, count_firing, end
 from plimsoll.alerting.alerts_file import AlertsFile
 from plimsoll.model.errors import Unusable
 from plimsoll.model.parameters import Parameter
-from plimsoll.model.remark import counted
-from plimsoll.model.series import HostKey, host_key
-from plimsoll.model.times import SECOND, duration_text
+from plimsoll.model.remark import format_count
+from plimsoll.model.series import HostKey, make_host_key
+from plimsoll.model.times import SECOND, format_duration
 from plimsoll.rules.schema.field_types import Resource
 
 HOST_SILENT = "host-silent"
@@ -104,7 +104,7 @@ class HostInventory:
 
     def expect(self, listed: Sequence[str], silent_after: int) -> None:
         """From the next step on, expect the hosts `listed`, and alert on hosts silent for `silent_after` (ns)."""
-        self._listed = {host_key(name): name for name in listed}
+        self._listed = {make_host_key(name): name for name in listed}
         self._silent_after = silent_after
 
     def step(
@@ -124,19 +124,19 @@ class HostInventory:
         if self._watching is None or not 0 <= now - self._stepped <= _ASLEEP:
             self._watching = now
         self._stepped = now
-        before = {host.host: host for host in hosts(self._file)}
+        before = {host.host: host for host in read_hosts(self._file)}
         inventory = {key: Host(key, name, expected=1) for key, name in self._listed.items()} | before
         for name, sample in samples.items():
-            key = host_key(name)
+            key = make_host_key(name)
             inventory[key] = inventory.get(key, Host(key, name)).after(sample, now)
         for name in early:
-            key = host_key(name)
+            key = make_host_key(name)
             inventory[key] = inventory.get(key, Host(key, name)).early(now)
         with self._file.transaction() as connection:
             changed = [astuple(host) for key, host in inventory.items() if host != before.get(key)]
             connection.executemany("INSERT OR REPLACE INTO roster VALUES (?, ?, ?, ?, ?, ?, ?)", changed)
             expected = [host for host in inventory.values() if host.is_expected]
-            self._alert(expected, now, self._watching, reasons or {}, connection)
+            self._update_silence_alerts(expected, now, self._watching, reasons or {}, connection)
 
     def unsent(
         self,
@@ -153,7 +153,7 @@ class HostInventory:
             return self._unsent
         for key, (at, interval) in newest(now - _LOOK_EVERY).items():
             self._sampled[key] = max(at, self._sampled.get(key, (0, 0))[0]), interval
-        heard: dict[str, int] = {host_key(name): sample.newest for name, sample in samples.items()}
+        heard: dict[str, int] = {make_host_key(name): sample.newest for name, sample in samples.items()}
         limit = max(self._silent_after, SILENT_AFTER)
         late = {
             key: at
@@ -173,10 +173,10 @@ class HostInventory:
 
     def oldest_first(self) -> list[str]:
         """Return the hosts (case-folded): first those that up.toml lists, then the others, those first seen first."""
-        unlisted = [host for host in hosts(self._file) if host.host not in self._listed and host.since is not None]
+        unlisted = [host for host in read_hosts(self._file) if host.host not in self._listed and host.since is not None]
         return [*self._listed, *(host.host for host in sorted(unlisted, key=lambda host: host.since or 0))]
 
-    def _alert(
+    def _update_silence_alerts(
         self,
         expected: Sequence[Host],
         now: int,
@@ -188,21 +188,21 @@ class HostInventory:
         rows = connection.execute(
             "SELECT id, kind, host FROM alerts WHERE ended_at IS NULL AND kind IN ('host-silent', 'all-silent')"
         ).fetchall()
-        firing = {(row["kind"], host_key(row["host"])): row["id"] for row in rows}
+        firing = {(row["kind"], make_host_key(row["host"])): row["id"] for row in rows}
         silent = 0
         for host in expected:
             limit = max(self._silent_after, _INTERVALS * (host.interval or 0))
-            number = firing.get(("host-silent", host_key(host.host)))
+            number = firing.get(("host-silent", make_host_key(host.host)))
             if host.newest is not None and now - host.newest <= limit:
                 if number is not None:
                     end(connection, number, now, now, "recovered")
             elif number is not None or now - max(host.newest or watching, watching) > limit:
                 silent += 1
-                note = reasons.get(host_key(host.host), "")
+                note = reasons.get(make_host_key(host.host), "")
                 if number is None:
                     details = Details(
                         title="Samples",
-                        limit=f"one in {duration_text(limit)}",
+                        limit=f"one in {format_duration(limit)}",
                         summary="A host sends no more samples: its thresholds are not judged.",
                         note=note,
                         look_at=_LOOK_AT,
@@ -213,10 +213,10 @@ class HostInventory:
                     connection.execute(query, (note, number))
                     self._noted[number] = note
         everywhere = len(expected) > 1 and silent == len(expected)
-        number = firing.get(("all-silent", host_key("")))
+        number = firing.get(("all-silent", make_host_key("")))
         if everywhere and number is None:
             newest = max((host.newest for host in expected if host.newest is not None), default=None)
-            count = counted(len(expected), "host")
+            count = format_count(len(expected), "host")
             details = Details(
                 title=f"Samples of {count}",
                 limit="some",
@@ -231,15 +231,15 @@ class HostInventory:
             end(connection, number, now, now, "recovered")
 
 
-def hosts(file: AlertsFile) -> list[Host]:
+def read_hosts(file: AlertsFile) -> list[Host]:
     """Return all hosts of the inventory, including retired hosts and hosts not yet expected."""
     return [Host(**dict(row)) for row in file.rows("SELECT * FROM roster ORDER BY host")]
 
 
-def retired(file: AlertsFile) -> dict[HostKey, int]:
+def read_retirements(file: AlertsFile) -> dict[HostKey, int]:
     """Return when (UTC ns) each retired host (case-folded) was retired; a host that sent since is retired no longer."""
     rows = file.rows("SELECT host, retired_at FROM roster WHERE retired_at IS NOT NULL")
-    return {host_key(row["host"]): row["retired_at"] for row in rows}
+    return {make_host_key(row["host"]): row["retired_at"] for row in rows}
 
 
 def retire(file: AlertsFile, name: str, now: int) -> tuple[Host, int]:
@@ -247,13 +247,13 @@ def retire(file: AlertsFile, name: str, now: int) -> tuple[Host, int]:
 
     The statuses of the host's rules are forgotten, so that the rules can fire again if the host sends again.
     """
-    gone = next((host for host in hosts(file) if host.host == host_key(name)), None)
+    gone = next((host for host in read_hosts(file) if host.host == make_host_key(name)), None)
     if gone is None:
         raise Unusable(f'host "{name}" is not known; {Parameter.HOSTS} of plimsoll alerts list shows those that are')
     with file.transaction() as connection:
         connection.execute("UPDATE roster SET retired_at = ? WHERE host = ?", (now, gone.host))
         rows = connection.execute("SELECT id, host FROM alerts WHERE ended_at IS NULL").fetchall()
-        numbers = [row["id"] for row in rows if host_key(row["host"]) == gone.host]
+        numbers = [row["id"] for row in rows if make_host_key(row["host"]) == gone.host]
         for number in numbers:
             end(connection, number, now, now, "retired")
         connection.execute("DELETE FROM statuses WHERE json_extract(key, '$[1]') = ?", (gone.host,))
@@ -264,6 +264,6 @@ def _begin(
     connection: sqlite3.Connection, kind: Kind, host: str, newest: int | None, now: int, details: Details
 ) -> None:
     rule = HOST_SILENT if kind == "host-silent" else ALL_SILENT
-    key = rule, host_key(host), None
+    key = rule, make_host_key(host), None
     begun = NewAlert(key, kind, rule, "critical", host, fired_at=now, since=newest, details=details)
     count_firing(connection, begin(connection, begun, now), now)

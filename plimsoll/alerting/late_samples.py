@@ -9,17 +9,17 @@ from typing import NamedTuple
 import numpy as np
 
 from plimsoll.alerting.alert_history import AlertHistory
-from plimsoll.alerting.alert_queries import history
+from plimsoll.alerting.alert_queries import read_history
 from plimsoll.alerting.clock_skew import ClockSkew
 from plimsoll.alerting.evaluator import Evaluator
-from plimsoll.alerting.host_inventory import retired
-from plimsoll.alerting.replay import alert_intervals, evaluate_again, pending_since
+from plimsoll.alerting.host_inventory import read_retirements
+from plimsoll.alerting.replay import evaluate_again, find_pending, list_alert_intervals
 from plimsoll.alerting.rule_targets import Key, Site
-from plimsoll.alerting.series_index import Check, within
+from plimsoll.alerting.series_index import Check, limit_time
 from plimsoll.alerting.state_changes import AlertInterval
 from plimsoll.hosts.facts import ConfiguredFacts
 from plimsoll.model.points import Points
-from plimsoll.model.series import Series, host_key
+from plimsoll.model.series import Series, make_host_key
 from plimsoll.model.times import SECOND
 from plimsoll.rules.states import State, Status
 from plimsoll.store.protocol import SampleReader
@@ -73,7 +73,7 @@ class LateSamples:
         np.minimum.at(first, of_host, points.times[late])
         with self._lock:
             for number in np.unique(of_host).tolist():
-                self._note(hosts.names[number], int(first[number]))
+                self._note_late_sample(hosts.names[number], int(first[number]))
             self._series.update((id(points.series[at]), points.series[at]) for at in np.unique(which).tolist())
 
     def amend(self, evaluator: Evaluator, site: Site, configured: ConfiguredFacts, last: int, now: int) -> None:
@@ -87,7 +87,7 @@ class LateSamples:
             host, series = due[0], self._series.values()
             start = min(max(self._first_late.pop(host), last - _LONGEST), last)
             self._series = {}
-        if host_key(host) in retired(self._history.file):
+        if make_host_key(host) in read_retirements(self._history.file):
             return
         self._amended[host] = now
         begun = time.thread_time()
@@ -104,21 +104,21 @@ class LateSamples:
 
     def _replay(self, site: Site, configured: ConfiguredFacts, host: str, start: int, last: int) -> _Replay:
         """Judge a host again over a range. Raise TimeoutError if that takes too long."""
-        before = history(self._history.file, start, last)
-        fired = (alert.key for alert in before if host_key(alert.host) == host_key(host))
+        before = read_history(self._history.file, start, last)
+        fired = (alert.key for alert in before if make_host_key(alert.host) == make_host_key(host))
         replay = _Replay(host, start, last, {key: [] for key in fired}, {})
-        check = within(_MOST_S, self._check)
+        check = limit_time(_MOST_S, self._check)
         for target, conditions in evaluate_again(self._store, site, configured, start, last, [host], check):
-            for interval in alert_intervals(target, conditions, start):
+            for interval in list_alert_intervals(target, conditions, start):
                 replay.intervals.setdefault(target.key, []).append(interval)
-            if pending := pending_since(target, conditions):
+            if pending := find_pending(target, conditions):
                 replay.pending[target.key] = pending
         return replay
 
     def _apply(self, evaluator: Evaluator, replay: _Replay, now: int) -> None:
         """Save the alerts of a replay in the history, and adjust the current states."""
         # The samples of a host that is behind have no certain time.
-        is_behind = host_key(replay.host) in {host_key(host) for host in self._skew.behind(now)}
+        is_behind = make_host_key(replay.host) in {make_host_key(host) for host in self._skew.behind(now)}
         states = evaluator.states
         for key, intervals in replay.intervals.items():
             still_open = next((interval for interval in intervals if interval.ended_at is None), None)
@@ -144,7 +144,7 @@ class LateSamples:
         ):
             # It would still fire, had its samples come in time: look again when its end is known.
             with self._lock:
-                self._note(replay.host, replay.start)
+                self._note_late_sample(replay.host, replay.start)
 
-    def _note(self, host: str, first: int) -> None:
+    def _note_late_sample(self, host: str, first: int) -> None:
         self._first_late[host] = min(first, self._first_late.get(host, first))

@@ -7,13 +7,13 @@ from dataclasses import replace
 from threading import Event, Lock
 
 from plimsoll.alerting import actions
-from plimsoll.alerting.alert_history import AlertHistory, last_evaluation
+from plimsoll.alerting.alert_history import AlertHistory, read_last_evaluation
 from plimsoll.alerting.alerts_file import NotKept
 from plimsoll.alerting.clock_skew import ClockSkew
 from plimsoll.alerting.duplicate_hosts import DuplicateHosts
-from plimsoll.alerting.evaluator import Evaluator, evaluations
+from plimsoll.alerting.evaluator import Evaluator, list_evaluation_times
 from plimsoll.alerting.health import Progress
-from plimsoll.alerting.host_inventory import HostInventory, LastSample, retired
+from plimsoll.alerting.host_inventory import HostInventory, LastSample, read_retirements
 from plimsoll.alerting.late_samples import LateSamples
 from plimsoll.alerting.latest_evaluation import LatestEvaluation
 from plimsoll.alerting.machine_clock import MachineClock
@@ -21,15 +21,15 @@ from plimsoll.alerting.rule_targets import Key, Site
 from plimsoll.alerting.self_monitoring import Problem, SelfMonitoring
 from plimsoll.alerting.series_index import MOST_HOSTS, Stopped
 from plimsoll.alerting.state_changes import StateChange
-from plimsoll.alerting.usual_values import usual_values
+from plimsoll.alerting.usual_values import find_usual_values
 from plimsoll.hosts.facts import ConfiguredFacts
 from plimsoll.model.errors import Unreachable, Unusable
 from plimsoll.model.log import Times
 from plimsoll.model.points import Points
-from plimsoll.model.series import host_key
-from plimsoll.model.times import SECOND, Zone, duration_text
+from plimsoll.model.series import make_host_key
+from plimsoll.model.times import SECOND, Zone, format_duration
 from plimsoll.rules.states import EVALUATION_INTERVAL, State
-from plimsoll.rules.subjects import host_of, host_tags
+from plimsoll.rules.subjects import find_host, list_host_tags
 from plimsoll.store.protocol import SampleReader
 
 DELAY = 30 * SECOND  # an evaluation at e is performed at e + DELAY, so that samples on their way are in
@@ -81,9 +81,9 @@ class AlertLoop:
         self._zone = zone
         self._stop = Event()
         self._self_monitoring = SelfMonitoring(history.file)
-        self._skew = ClockSkew(host_tags(site.catalogue.signals))
+        self._skew = ClockSkew(list_host_tags(site.catalogue.signals))
         self._duplicates = DuplicateHosts(
-            site.catalogue.signals, lambda series: host_of(series, host_tags(site.catalogue.signals))
+            site.catalogue.signals, lambda series: find_host(series, list_host_tags(site.catalogue.signals))
         )
         self.clock = MachineClock(history.file, self._skew, local_hosts)
         self._late_samples = LateSamples(store, history, self._skew, self._check)
@@ -134,20 +134,20 @@ class AlertLoop:
         except Stopped:
             self._evaluator = None
         except (Unreachable, Unusable, NotKept) as error:
-            self._failed(str(error))
+            self._report_failure(str(error))
             self._evaluator = None  # the evaluation may not have been saved: begin again after the last saved one
         except Exception as error:  # the loop must go on, and report the defect
             _log.exception("the alert loop failed")
-            self._failed(f"a defect of Plimsoll: {type(error).__name__}: {error}")
+            self._report_failure(f"a defect of Plimsoll: {type(error).__name__}: {error}")
             self._evaluator = None
 
     def _evaluate(self, now: int) -> None:
         """Perform the due evaluations, amend alerts by late samples, and update the host inventory."""
         due = (now - self._delay) // EVALUATION_INTERVAL * EVALUATION_INTERVAL
         if self._evaluator is None:
-            self._last = last_evaluation(self._history.file)
+            self._last = read_last_evaluation(self._history.file)
         if doubt := self.clock.doubt(self._last, due, now):
-            self._failed(doubt)
+            self._report_failure(doubt)
             return
         if self._last is not None and self._last > due:
             self._return_to(due - EVALUATION_INTERVAL)
@@ -155,9 +155,9 @@ class AlertLoop:
         evaluator = self._evaluator or self._start(due)
         last = due - _HOUR if self._last is None else self._last
         if due - last > _MOST_CAUGHT_UP:
-            _log.warning("nothing was judged for %s: the last 24 h are caught up", duration_text(due - last))
+            _log.warning("nothing was judged for %s: the last 24 h are caught up", format_duration(due - last))
             last = due - _MOST_CAUGHT_UP
-        at = evaluations(last, due)
+        at = list_evaluation_times(last, due)
         if not len(at):
             return
         if is_start:
@@ -174,7 +174,7 @@ class AlertLoop:
                 self._last_samples[host] = LastSample(newest)
         sent = self._skew.last_sent(now)
         self._last_samples = {
-            host: replace(sample, newest=min(sample.newest, sent.get(host_key(host), sample.newest)))
+            host: replace(sample, newest=min(sample.newest, sent.get(make_host_key(host), sample.newest)))
             for host, sample in self._last_samples.items()
         }
         # At the time of the evaluation, as samples after it have not been read.
@@ -229,7 +229,7 @@ class AlertLoop:
 
     def _step(self, evaluator: Evaluator, at: Times, now: int, *, is_quiet: bool) -> None:
         """Evaluate, and save the outcome."""
-        gone = retired(self._history.file)
+        gone = read_retirements(self._history.file)
         evaluator.states.retire(frozenset(gone) | self._duplicates.hosts(now).keys())
         self._reading = int(at[-1])
         step = evaluator.advance(at)
@@ -246,13 +246,13 @@ class AlertLoop:
         )
         evaluator.states.forget(lost)
         self._last = step.at
-        tags = host_tags(self._site.catalogue.signals)
+        tags = list_host_tags(self._site.catalogue.signals)
         for host, newest in step.heard.items():
-            left = gone.get(host_key(host))
+            left = gone.get(make_host_key(host))
             if left is not None:
                 # `newest` is the evaluation; the samples themselves may be older than the retirement.
                 since = self._store.series(left + 1, step.at).series if newest > left else ()
-                if host_key(host) not in {host_key(host_of(series, tags)) for series in since}:
+                if make_host_key(host) not in {make_host_key(find_host(series, tags)) for series in since}:
                     continue
             self._last_samples[host] = LastSample(newest, evaluator.interval(host))
 
@@ -262,12 +262,12 @@ class AlertLoop:
         texts: dict[Key, str] = {}
         for change in fired[:_MOST_USUAL]:
             source = evaluator.source(change)
-            usual = source and usual_values(self._store, source, change.at, change.at + 1, self._zone)
+            usual = source and find_usual_values(self._store, source, change.at, change.at + 1, self._zone)
             if usual:
                 texts[change.key] = usual.text(self._site.catalogue.signals[change.rule.signal].unit)
         return texts
 
-    def _failed(self, problem: str) -> None:
+    def _report_failure(self, problem: str) -> None:
         if problem != self.progress.problem:
             _log.error("cannot judge: %s", problem)
         self.progress = replace(self.progress, problem=problem, begun=None)

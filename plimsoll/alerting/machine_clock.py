@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from plimsoll.alerting.alerts_file import AlertsFile
 from plimsoll.alerting.clock_skew import ClockSkew
-from plimsoll.model.times import SECOND, duration_text, iso
+from plimsoll.model.times import SECOND, format_duration, format_iso
 
 _MINUTE = 60 * SECOND
 _HOUR = 60 * _MINUTE
@@ -27,9 +27,9 @@ class _Jump:
     last: int | None
 
     def __str__(self) -> str:
-        by = duration_text(abs(self.step) // _MINUTE * _MINUTE)
+        by = format_duration(abs(self.step) // _MINUTE * _MINUTE)
         change = f"was set back by {by}" if self.step < 0 else f"jumped by {by}"
-        return f"{change} since the last evaluation, of {iso(self.last or 0)}"
+        return f"{change} since the last evaluation, of {format_iso(self.last or 0)}"
 
 
 class MachineClock:
@@ -60,18 +60,18 @@ class MachineClock:
         if is_far and (jump is None or (jump.step > 0) != (step > 0)):
             jump = _Jump(now, step, last)
         self._jump, self._skew.is_compared = jump, jump is not None
-        text = self._doubt(jump, now) if jump else ""
+        text = self._question_jump(jump, now) if jump else ""
         if not text and (self._unconfirmed is None or not 0 <= now - self._unconfirmed < _UNCONFIRMED):
             self.deletes_until = due
         return text
 
-    def _doubt(self, jump: _Jump, now: int) -> str:
+    def _question_jump(self, jump: _Jump, now: int) -> str:
         """Return why a jump of the clock is not believed; if it is, return an empty text and forget the jump."""
         ahead = self._skew.consensus(now, self._local_hosts())
         is_confirmed = ahead == 0 or _is_accepted(self._file, now)
         if not is_confirmed and ahead and ahead * jump.step > 0 and 2 * abs(ahead) >= abs(jump.step):
             side = "ahead of" if ahead > 0 else "behind"
-            by = duration_text(abs(ahead) // _MINUTE * _MINUTE)
+            by = format_duration(abs(ahead) // _MINUTE * _MINUTE)
             return f"the clock of this machine {jump}, and is {by} {side} those of most hosts; {_TO_DO}"
         is_over = now - jump.at > _UNCONTRADICTED
         if not is_confirmed and not is_over and not 0 < jump.step <= _FAR:

@@ -7,7 +7,7 @@ from datetime import date, datetime, time, timedelta
 from plimsoll.alerting import silences
 from plimsoll.alerting.alerts_file import AlertsFile, is_like
 from plimsoll.alerting.silences import MAINTENANCE
-from plimsoll.model.times import SECOND, Zone, instant
+from plimsoll.model.times import SECOND, Zone, convert_to_instant
 
 _AHEAD_DAYS = 7
 _LOOK_EVERY = 600 * SECOND
@@ -41,8 +41,8 @@ class Maintenance:
             day = local.date() + timedelta(days=ahead)
             if self._is_on(day):
                 last = day if self.end > self.begin else day + timedelta(days=1)
-                start = instant(datetime.combine(day, self.begin, local.tzinfo))
-                end = instant(datetime.combine(last, self.end, local.tzinfo))
+                start = convert_to_instant(datetime.combine(day, self.begin, local.tzinfo))
+                end = convert_to_instant(datetime.combine(last, self.end, local.tzinfo))
                 if end > now:
                     yield start, end
 

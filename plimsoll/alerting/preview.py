@@ -7,19 +7,25 @@ from dataclasses import dataclass, replace
 from pydantic import ValidationError
 
 from plimsoll.alerting.alerts_file import is_like
-from plimsoll.alerting.replay import HostSamples, alert_intervals, by_host, evaluate_targets, stored_facts
+from plimsoll.alerting.replay import (
+    HostSamples,
+    evaluate_targets,
+    find_stored_facts,
+    group_series_by_host,
+    list_alert_intervals,
+)
 from plimsoll.alerting.rule_targets import RuleTarget, Site, plan
 from plimsoll.alerting.series_index import Check, check_nothing
 from plimsoll.alerting.state_changes import AlertInterval
 from plimsoll.hosts.facts import ConfiguredFacts
-from plimsoll.hosts.overrides import RuleSettings, mistakes
+from plimsoll.hosts.overrides import RuleSettings, list_mistakes
 from plimsoll.model.errors import Unusable
-from plimsoll.model.remark import counted, listed
-from plimsoll.model.series import HostKey, host_key
-from plimsoll.model.times import SECOND, Zone, duration_text
+from plimsoll.model.remark import format_count, join_names
+from plimsoll.model.series import HostKey, make_host_key
+from plimsoll.model.times import SECOND, Zone, format_duration
 from plimsoll.rules.evaluate import RuleEvaluator
 from plimsoll.rules.schema.pack import Rule
-from plimsoll.rules.schema.units import unit_of
+from plimsoll.rules.schema.units import find_unit
 from plimsoll.rules.wording import limit_text
 from plimsoll.store.protocol import SampleReader
 
@@ -60,7 +66,7 @@ class Preview:
     changed: Firings | None
 
 
-def settings_of(values: Mapping[str, str], rule: Rule, site: Site) -> RuleSettings:
+def parse_rule_settings(values: Mapping[str, str], rule: Rule, site: Site) -> RuleSettings:
     """Return rule settings from texts (`healthy`, `for`). Raise Unusable if they do not fit the rule."""
     changes = {name: setting for name, setting in values.items() if setting}
     try:
@@ -70,7 +76,7 @@ def settings_of(values: Mapping[str, str], rule: Rule, site: Site) -> RuleSettin
         place = ".".join(map(str, detail["loc"]))
         raise Unusable(f"{f'{place}: ' if place else ''}{detail['msg'].removeprefix('Value error, ')}") from None
     catalogue = site.catalogue
-    for mistake in mistakes("", {rule.id: settings}, catalogue.rules, catalogue.signals):
+    for mistake in list_mistakes("", {rule.id: settings}, catalogue.rules, catalogue.signals):
         raise Unusable(mistake.removeprefix(f".{rule.id}").lstrip(".: "))
     return settings
 
@@ -91,34 +97,39 @@ def preview(
     The alerts are those of `replay`. `check` is called often, and may raise to end the work.
     """
     part = max(_HOUR, math.ceil((end - start) / _PARTS / _HOUR) * _HOUR)
-    sites = [site, *([_with(site, rule, settings)] if settings else [])]
+    sites = [site, *([_copy_site(site, rule, settings)] if settings else [])]
     intervals: list[list[AlertInterval]] = [[] for _ in sites]
     first = start - HostSamples.BEFORE
-    series = [part for name, parts in by_host(store, site, first, end).items() if is_like(name, host) for part in parts]
-    facts = stored_facts(store, series, configured, first, end)
+    series = [
+        part
+        for name, parts in group_series_by_host(store, site, first, end).items()
+        if is_like(name, host)
+        for part in parts
+    ]
+    facts = find_stored_facts(store, series, configured, first, end)
     planned, finder = plan(site, series, facts, check)
     plans = [planned, *(plan(judged, series, facts, check, finder)[0] for judged in sites[1:])]
     targets: dict[HostKey, list[tuple[int, RuleTarget]]] = {}
     for at, planned in enumerate(plans):
         for target in planned:
             if target.rule.id == rule.id:
-                targets.setdefault(host_key(target.subject.host), []).append((at, target))
+                targets.setdefault(make_host_key(target.subject.host), []).append((at, target))
     for of_host in targets.values():
         samples = HostSamples(store, first, end)
         judge = RuleEvaluator(finder.find, samples.of, facts, signals=site.catalogue.signals)
         for at, kept in enumerate(intervals):
             chosen = [target for number, target in of_host if number == at]
             for target, conditions in evaluate_targets(samples, judge, chosen, finder, check):
-                kept.extend(interval for interval in alert_intervals(target, conditions, start))
-    unit = unit_of(rule, site.catalogue.signals)
+                kept.extend(interval for interval in list_alert_intervals(target, conditions, start))
+    unit = find_unit(rule, site.catalogue.signals)
     firings = [
-        _firings(kept, limit_text(judged.overrides.of(rule, "")[0].healthy, unit), start, end, part)
+        _count_firings(kept, limit_text(judged.overrides.of(rule, "")[0].healthy, unit), start, end, part)
         for judged, kept in zip(sites, intervals, strict=True)
     ]
     return Preview(rule, start, end, part, firings[0], firings[1] if settings else None)
 
 
-def _with(site: Site, rule: Rule, settings: RuleSettings) -> Site:
+def _copy_site(site: Site, rule: Rule, settings: RuleSettings) -> Site:
     """Return a copy of a site with these settings of a rule on all hosts."""
     before = site.overrides
     by_host = {
@@ -134,16 +145,16 @@ def strip_lines(shown: Preview, zone: Zone) -> Sequence[str]:
     lines: list[str] = []
     for word, firings in (("today", shown.today), ("previewed", shown.changed)):
         if firings:
-            hosts = listed([f"{host} {hours:.3g} h" for host, hours in firings.hosts.items()], 3)
-            where = f"on {counted(len(firings.hosts), 'host')}, {firings.hours:.3g} h"
-            count = f"{counted(firings.alerts, 'alert')} {where}"
+            hosts = join_names([f"{host} {hours:.3g} h" for host, hours in firings.hosts.items()], 3)
+            where = f"on {format_count(len(firings.hosts), 'host')}, {firings.hours:.3g} h"
+            count = f"{format_count(firings.alerts, 'alert')} {where}"
             lines.append(f"{word}, {firings.limit}: {count}{f' ({hosts})' if hosts else ''}")
             lines.append(f"  |{firings.blocks}|")
     span = f"{zone.span(shown.start, shown.end)} {zone.label(shown.start)}"
-    return [*lines, f"{span}; a block is {duration_text(shown.part)}"]
+    return [*lines, f"{span}; a block is {format_duration(shown.part)}"]
 
 
-def _firings(intervals: Iterable[AlertInterval], limit: str, start: int, end: int, part: int) -> Firings:
+def _count_firings(intervals: Iterable[AlertInterval], limit: str, start: int, end: int, part: int) -> Firings:
     hosts: dict[HostKey | str, float] = {}
     strip, alerts = [0.0] * math.ceil((end - start) / part), 0
     for interval in intervals:

@@ -8,11 +8,11 @@ import psutil
 
 from plimsoll.collect.processes import MINUTE, ProcessUse, ProcessWatch, TopProcesses
 from plimsoll.model.errors import Unreachable, Unusable
-from plimsoll.model.series import host_key
+from plimsoll.model.series import make_host_key
 from plimsoll.review.processes import is_idle
-from plimsoll.review.recorded_signals import signal_samples
+from plimsoll.review.recorded_signals import compute_signal_samples
 from plimsoll.rules.schema.signal import Signal
-from plimsoll.rules.signal_finder import Finder, series_of
+from plimsoll.rules.signal_finder import Finder, list_read_series
 from plimsoll.store.protocol import SampleReader
 
 _PREFIX = "process."
@@ -51,17 +51,17 @@ class ProcessLines:
         start = at_ns - _BEFORE
         for host in hosts:
             try:
-                if self._watch and host_key(host) == self._own_host:
+                if self._watch and make_host_key(host) == self._own_host:
                     top = self._watch.top(start, at_ns, self._clock())
                 else:
-                    top = recorded_top(self._store, self._signals, host, start, at_ns)
+                    top = read_top_processes(self._store, self._signals, host, start, at_ns)
                 lines[host] = [*map(str, top)]
             except (Unreachable, Unusable, psutil.Error, OSError) as error:
                 _log.warning("the processes of %s: cannot be read: %s", host, error)
         return lines
 
 
-def recorded_top(
+def read_top_processes(
     store: SampleReader, signals: Mapping[str, Signal], host: str, start_ns: int, end_ns: int
 ) -> list[TopProcesses]:
     """Return, for each resource, the processes that used most of it on average in a range; empty if not recorded."""
@@ -70,11 +70,11 @@ def recorded_top(
     top: list[TopProcesses] = []
     for name, signal in recorded.items():
         origins = list(finder.find(name).values())
-        series = [series for _, origin in origins for series in series_of(origin)]
+        series = [series for _, origin in origins for series in list_read_series(origin)]
         read = dict(zip([series.key for series in series], store.read(series, start_ns, end_ns), strict=True))
         uses: list[ProcessUse] = []
         for subject, origin in origins:
-            samples = signal_samples(origin, lambda series, read=read: read[series.key])
+            samples = compute_signal_samples(origin, lambda series, read=read: read[series.key])
             values = samples.present.values if samples else ()
             if subject.instance and not is_idle(subject.instance) and sum(values) > 0:
                 uses.append(ProcessUse(subject.instance, None, float(sum(values) / len(values))))

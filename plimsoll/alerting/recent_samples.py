@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plimsoll.model.group_pairs import group_pairs
-from plimsoll.model.log import Times, Values, sampling_interval
-from plimsoll.model.samples import Samples, validity
+from plimsoll.model.log import Times, Values, find_sampling_interval
+from plimsoll.model.samples import Samples, compute_validity
 from plimsoll.model.series import Series
 from plimsoll.rules.window import Arrays, Breaks, Cut, Together, WindowBounds, find_breaks
 from plimsoll.store.protocol import SampleReader
@@ -74,7 +74,7 @@ class SampleMatrix:
             self.columns[self.end : end] = times
             self.matrix[:, self.end : end] = values
             self.end = end
-            self.interval = _interval(self.columns[self.first : end], self.interval if count else None)
+            self.interval = _find_interval(self.columns[self.first : end], self.interval if count else None)
         self.first += int(self.columns[self.first : self.end].searchsorted(start))
         self.times = self.columns[self.first : self.end]
 
@@ -182,7 +182,7 @@ class RecentSamples:
                 clock.times.searchsorted(at, "right") + clock.first,
             )
             times = clock.times[max(int(begin[0]) - 1, 0) :]
-            span.inside[number], since = find_breaks(times, times + validity(clock.interval or 0), at)
+            span.inside[number], since = find_breaks(times, times + compute_validity(clock.interval or 0), at)
             span.since[number], span.resumed[number] = since, clock.times.searchsorted(since) + clock.first
         span.computed[missing] = True
         return _Spans(*(column[clocks] for column in vars(span).values()))
@@ -196,7 +196,7 @@ class RecentSamples:
                 if window.series in reach and window.series not in self._again:
                     alike.setdefault((reach[window.series], clock.interval, times), []).append(window)
         self._rows = {series: sample_row for series, sample_row in self._rows.items() if series in reach}
-        self._clocks = [_joined(windows, reach[windows[0].series]) for windows in alike.values()]
+        self._clocks = [_join_windows(windows, reach[windows[0].series]) for windows in alike.values()]
         self._arranged = len(self._clocks)
         self._reach, self._again = reach, set()
         self._number()
@@ -214,7 +214,7 @@ class RecentSamples:
             clock.extend(times, np.stack([samples.values for _, samples in pairs]), start - reach, start - reach)
             self._clocks.append(clock)
             for interval in before:
-                self._note(interval, clock.interval)
+                self._note_change(interval, clock.interval)
         self._arranged += len(alike)
         self._number()
 
@@ -246,7 +246,7 @@ class RecentSamples:
     def _grow(self, clock: SampleMatrix, times: Times, values: Values, since: int, start: int) -> None:
         before = clock.interval
         clock.extend(times, values, since, start - clock.reach)
-        self._note(before, clock.interval)
+        self._note_change(before, clock.interval)
 
     def _split(
         self, clock: SampleMatrix, samples_list: Sequence[Samples], since: int, start: int
@@ -255,7 +255,7 @@ class RecentSamples:
         alike = group_pairs((pair[1].times.tobytes(), pair) for pair in zip(clock.windows, samples_list, strict=True))
         clocks: list[SampleMatrix] = []
         for pairs in alike.values():
-            joined = _joined([window for window, _ in pairs], clock.reach)
+            joined = _join_windows([window for window, _ in pairs], clock.reach)
             self._grow(joined, pairs[0][1].times, np.stack([samples.values for _, samples in pairs]), since, start)
             clocks.append(joined)
         return clocks
@@ -266,12 +266,12 @@ class RecentSamples:
             clock.number = number
         self._order = [window.series for window in chain.from_iterable(clock.windows for clock in self._clocks)]
 
-    def _note(self, before: int | None, after: int | None) -> None:
+    def _note_change(self, before: int | None, after: int | None) -> None:
         if before != after:
             self._widest_change = max(self._widest_change, 2 * max(before or 0, after or 0))
 
 
-def _joined(windows: Sequence[SampleRow], reach: int) -> SampleMatrix:
+def _join_windows(windows: Sequence[SampleRow], reach: int) -> SampleMatrix:
     """Join series that now have equal times and intervals into one matrix."""
     samples_list = [window.samples for window in windows]
     clock = SampleMatrix(windows, samples_list[0].times, [samples.values for samples in samples_list], reach)
@@ -324,7 +324,7 @@ class _Rows:
         windows = self._windows
         return [window.clock.times for window in windows], [window.values for window in windows]
 
-    def _spans(self, bounds: WindowBounds) -> "_Spans":
+    def _find_spans(self, bounds: WindowBounds) -> "_Spans":
         arrangement = self._buffers.arrangement
         if self._clocks[0] != arrangement:
             numbers = [window.clock.number for window in self._windows]
@@ -338,12 +338,12 @@ class _Rows:
 
     def breaks(self, bounds: WindowBounds) -> Breaks:
         """Return the breaks in the series, seen at the evaluations, a row for each series."""
-        spans = self._spans(bounds)
+        spans = self._find_spans(bounds)
         return Breaks(spans.inside, spans.since)
 
     def cut(self, bounds: WindowBounds, *, anew: bool) -> Cut:
         """Return the samples that lie in the windows; with `anew`, a window has no samples before its last break."""
-        first, last = self._spans(bounds).rows(anew=anew)
+        first, last = self._find_spans(bounds).rows(anew=anew)
         begin, end = first[:, 0], last.max(axis=1)
         # Rows of one matrix have the same columns, so they are cut together.
         parts = [(rows, clock, places, int(begin[rows[0]]), int(end[rows[0]])) for rows, clock, places in self._groups]
@@ -360,7 +360,7 @@ class _Rows:
         )
 
 
-def _interval(times: Times, value: int | None) -> int | None:
+def _find_interval(times: Times, value: int | None) -> int | None:
     """Return the interval (ns) of the newest samples if they are evenly spaced, else the earlier interval `value`."""
     newest = times[-_KEPT_UP - 1 :]
     steps = newest[1:] - newest[:-1]
@@ -368,5 +368,5 @@ def _interval(times: Times, value: int | None) -> int | None:
         if value and (steps == value).all():
             return value
         if steps.max() <= _ALIKE * steps.min():
-            return sampling_interval(newest)
-    return value or sampling_interval(times)
+            return find_sampling_interval(newest)
+    return value or find_sampling_interval(times)

@@ -9,18 +9,18 @@ import numpy as np
 from plimsoll.alerting.rule_targets import RuleTarget, Site, plan
 from plimsoll.alerting.series_index import Check, check_nothing
 from plimsoll.alerting.state_changes import AlertInterval
-from plimsoll.hosts.facts import ConfiguredFacts, Facts, UnknownFact, facts_shown_by, shows_in_maximum
+from plimsoll.hosts.facts import ConfiguredFacts, Facts, UnknownFact, find_facts, is_fact_in_maximum
 from plimsoll.model.group_pairs import group_pairs
 from plimsoll.model.log import Times, Values
 from plimsoll.model.samples import Samples
-from plimsoll.model.series import HostKey, Series, host_key
+from plimsoll.model.series import HostKey, Series, make_host_key
 from plimsoll.model.times import SECOND
-from plimsoll.rules.crossings import worst_of
+from plimsoll.rules.crossings import find_worst
 from plimsoll.rules.evaluate import RuleEvaluator
 from plimsoll.rules.evaluations import Conditions
-from plimsoll.rules.signal_finder import Finder, series_of
+from plimsoll.rules.signal_finder import Finder, list_read_series
 from plimsoll.rules.states import EVALUATION_INTERVAL, State, States, Truth, run
-from plimsoll.rules.subjects import host_of, host_tags
+from plimsoll.rules.subjects import find_host, list_host_tags
 from plimsoll.store.protocol import SampleReader
 
 _DAY = 86_400 * SECOND
@@ -34,7 +34,7 @@ def replay(
     The replay begins two hours before `start`; an alert that began earlier is reported to begin then.
     """
     for target, conditions in evaluate_again(store, site, configured, start, end):
-        yield from alert_intervals(target, conditions, start)
+        yield from list_alert_intervals(target, conditions, start)
 
 
 def evaluate_again(
@@ -51,19 +51,21 @@ def evaluate_again(
     `check` is called often, and may raise to end the work.
     """
     first = start - HostSamples.BEFORE
-    chosen = {host_key(host) for host in hosts}
-    for host, series in by_host(store, site, first, end).items():
+    chosen = {make_host_key(host) for host in hosts}
+    for host, series in group_series_by_host(store, site, first, end).items():
         if not chosen or host in chosen:
-            yield from conditions_of(store, site, configured, series, first, end, check)
+            yield from list_conditions(store, site, configured, series, first, end, check)
 
 
-def by_host(store: SampleReader, site: Site, start: int, end: int) -> Mapping[HostKey, Sequence[Series]]:
+def group_series_by_host(store: SampleReader, site: Site, start: int, end: int) -> Mapping[HostKey, Sequence[Series]]:
     """Return the series with samples in a range, by host (case-folded)."""
-    tags = host_tags(site.catalogue.signals)
-    return group_pairs((host_key(host_of(recorded, tags)), recorded) for recorded in store.series(start, end).series)
+    tags = list_host_tags(site.catalogue.signals)
+    return group_pairs(
+        (make_host_key(find_host(recorded, tags)), recorded) for recorded in store.series(start, end).series
+    )
 
 
-def conditions_of(
+def list_conditions(
     store: SampleReader,
     site: Site,
     configured: ConfiguredFacts,
@@ -73,24 +75,24 @@ def conditions_of(
     check: Check = check_nothing,
 ) -> Iterator[tuple[RuleTarget, Conditions]]:
     """Yield each target of these series, with its conditions at every evaluation from its first sample on."""
-    facts = stored_facts(store, series, configured, start, end)
+    facts = find_stored_facts(store, series, configured, start, end)
     targets, finder = plan(site, series, facts, check)
     samples = HostSamples(store, start, end)
     judge = RuleEvaluator(finder.find, samples.of, facts, signals=site.catalogue.signals)
     yield from evaluate_targets(samples, judge, targets, finder, check)
 
 
-def stored_facts(
+def find_stored_facts(
     store: SampleReader, series: Sequence[Series], configured: ConfiguredFacts, start: int, end: int
 ) -> Facts:
     """Return the facts of hosts that their series show in a range, and the configured facts."""
-    telling = [part for part in series if shows_in_maximum(part)]
+    telling = [part for part in series if is_fact_in_maximum(part)]
     by_day = dict(zip(telling, store.buckets(telling, start, end, _DAY) if telling else (), strict=True))
 
     def values(part: Series) -> Values:
         return by_day[part].maximum if part in by_day else store.read([part], start, end)[0].values
 
-    return Facts(configured, facts_shown_by([(part, partial(values, part)) for part in series]))
+    return Facts(configured, find_facts([(part, partial(values, part)) for part in series]))
 
 
 class HostSamples:
@@ -128,32 +130,34 @@ def evaluate_targets(
 ) -> Iterator[tuple[RuleTarget, Conditions]]:
     """Yield each target with its conditions at every evaluation from its first sample on."""
     signals = {condition.signal for target in targets for condition in target.rule.conditions}
-    hosts = {host_key(target.subject.host) for target in targets}
+    hosts = {make_host_key(target.subject.host) for target in targets}
     origins = (found for name in signals for found in finder.find(name).values())
-    samples.read({part for on, origin in origins if host_key(on.host) in hosts for part in series_of(origin)})
+    samples.read(
+        {part for on, origin in origins if make_host_key(on.host) in hosts for part in list_read_series(origin)}
+    )
     for target in targets:
         check()
-        if (at := samples.evaluations(series_of(target.origin))) is not None:
+        if (at := samples.evaluations(list_read_series(target.origin))) is not None:
             with suppress(UnknownFact):
                 yield target, judge.evaluate_conditions(target.rule, target.subject, target.origin, at)
 
 
-def pending_since(target: RuleTarget, conditions: Conditions) -> tuple[int, float] | None:
+def find_pending(target: RuleTarget, conditions: Conditions) -> tuple[int, float] | None:
     """Return since when (UTC ns) a rule is pending in the end, and the worst value since; None if it is not pending."""
-    states = _states(target, conditions)
+    states = _compute_states(target, conditions)
     if not len(states) or states[-1] != State.PENDING:
         return None
     begun = int(np.append(np.flatnonzero(states != State.PENDING), -1).max()) + 1
-    return int(conditions.times[begun]), worst_of(conditions.healthy, conditions.values[begun:])
+    return int(conditions.times[begun]), find_worst(conditions.healthy, conditions.values[begun:])
 
 
-def _states(target: RuleTarget, conditions: Conditions) -> States:
+def _compute_states(target: RuleTarget, conditions: Conditions) -> States:
     return run(conditions.times, conditions.enter[np.newaxis], conditions.stay[np.newaxis], target.rule.for_)[0]
 
 
-def alert_intervals(target: RuleTarget, conditions: Conditions, start: int) -> Iterator[AlertInterval]:
+def list_alert_intervals(target: RuleTarget, conditions: Conditions, start: int) -> Iterator[AlertInterval]:
     """Yield the intervals in which a rule fired for a subject and that did not end before `start` (UTC ns)."""
-    states = _states(target, conditions)
+    states = _compute_states(target, conditions)
     active = (states == State.PENDING) | (states == State.FIRING)
     with_data = np.flatnonzero(conditions.enter != Truth.NO_DATA)
     last_data = int(conditions.times[with_data[-1]]) if len(with_data) else None
@@ -171,7 +175,7 @@ def alert_intervals(target: RuleTarget, conditions: Conditions, start: int) -> I
             int(conditions.times[first]),
             int(conditions.times[stop]) if stop < len(conditions.times) else None,
             float(conditions.values[first]),
-            worst_of(conditions.healthy, conditions.values[since:stop]),
+            find_worst(conditions.healthy, conditions.values[since:stop]),
             conditions.healthy,
             target.note,
             last_data=last_data,

@@ -8,13 +8,13 @@ from typing import TypeAlias
 from plimsoll.hosts.facts import Drives, Facts
 from plimsoll.hosts.overrides import Overrides
 from plimsoll.model.group_pairs import group_pairs
-from plimsoll.model.series import Series, host_key
-from plimsoll.rules.host_filter import JudgedSubjects, fitted, is_for_such, says_nothing
+from plimsoll.model.series import Series, make_host_key
+from plimsoll.rules.host_filter import JudgedSubjects, fit_rule, is_for_such, is_silent
 from plimsoll.rules.load import Catalogue
 from plimsoll.rules.schema.field_types import Resource, Severity
 from plimsoll.rules.schema.pack import Pack, Rule
 from plimsoll.rules.signal_finder import Finder, ResolvedSource, ResolvedSources
-from plimsoll.rules.subjects import Subject, has_object, host_of, host_tags, hosts_of
+from plimsoll.rules.subjects import Subject, find_host, has_object, list_host_tags, map_hosts
 
 # The rule id, host and instance of an alert, case-folded.
 Key: TypeAlias = tuple[str, str, str | None]
@@ -75,14 +75,14 @@ def plan(
     of the same series has found their signals already.
     """
     finder = finder or Finder(site.catalogue.signals, series, lambda _: True, facts.find)
-    tags = host_tags(site.catalogue.signals)
-    hosts = hosts_of(series, tags)
+    tags = list_host_tags(site.catalogue.signals)
+    hosts = map_hosts(series, tags)
     kinds: dict[tuple[str, str | None], Series] = {}
     on_host: dict[str, set[tuple[str, str | None]]] = {}
     for recorded in series:
         kind = recorded.measurement, recorded.tag("objectname")
         kinds.setdefault(kind, recorded)
-        on_host.setdefault(host_key(host_of(recorded, tags)), set()).add(kind)
+        on_host.setdefault(make_host_key(find_host(recorded, tags)), set()).add(kind)
     rule_targets: list[RuleTarget] = []
     for pack in site.catalogue.packs:
         fitting = {kind for kind, series in kinds.items() if is_for(pack, [series])}
@@ -91,10 +91,10 @@ def plan(
             where = [*hosts.values()]
         for rule in pack.rules:
             check()
-            rule_targets += _planned(site, rule, finder.find(rule.signal), where, facts)
-    rule_targets = _without_stand_ins(rule_targets)
+            rule_targets += _plan_targets(site, rule, finder.find(rule.signal), where, facts)
+    rule_targets = _drop_stand_ins(rule_targets)
     by_hand = {rule.id for pack in site.catalogue.packs if pack.pack in site.catalogue.by_hand for rule in pack.rules}
-    return _superseded(rule_targets, by_hand, facts), finder
+    return _downgrade_superseded(rule_targets, by_hand, facts), finder
 
 
 def is_for(pack: Pack, series: Iterable[Series]) -> bool:
@@ -103,19 +103,19 @@ def is_for(pack: Pack, series: Iterable[Series]) -> bool:
     return kind is None or any(has_object(series, kind.objects, kind.measurements) for series in series)
 
 
-def _planned(
+def _plan_targets(
     site: Site, documented: Rule, origins: ResolvedSources, hosts: Iterable[str], facts: Facts
 ) -> Iterator[RuleTarget]:
     """Yield the targets of a documented rule on these hosts, changed as plimsoll.toml says."""
     drives = {subject.key: holds for subject, holds in site.drives.items()}
     for host in hosts:
-        recorded = origins.by_host.get(host_key(host), ())
+        recorded = origins.by_host.get(make_host_key(host), ())
         if not recorded:
             continue
         rule, override = site.overrides.of(documented, host)
         if override and override.off:
             continue
-        fit = fitted(rule, partial(facts.find, Subject(host)))
+        fit = fit_rule(rule, partial(facts.find, Subject(host)))
         if not fit.judged:
             continue
         for subject, origin in recorded:
@@ -123,7 +123,7 @@ def _planned(
                 yield RuleTarget(fit.rule, subject, origin, override.note if override else "")
 
 
-def _without_stand_ins(planned: Sequence[RuleTarget]) -> list[RuleTarget]:
+def _drop_stand_ins(planned: Sequence[RuleTarget]) -> list[RuleTarget]:
     judged = JudgedSubjects((target.rule, target.subject) for target in planned)
     rule_targets: list[RuleTarget] = []
     for target in planned:
@@ -134,7 +134,7 @@ def _without_stand_ins(planned: Sequence[RuleTarget]) -> list[RuleTarget]:
     return rule_targets
 
 
-def _superseded(planned: Sequence[RuleTarget], by_hand: Container[str], facts: Facts) -> list[RuleTarget]:
+def _downgrade_superseded(planned: Sequence[RuleTarget], by_hand: Container[str], facts: Facts) -> list[RuleTarget]:
     """Return the targets, with severity info for those of superseded rules (see `plan`)."""
     instances: dict[tuple[str, str], set[str | None]] = {}
     for target in planned:
@@ -144,7 +144,7 @@ def _superseded(planned: Sequence[RuleTarget], by_hand: Container[str], facts: F
         is_chosen = target.rule.id in by_hand or target.note  # named by the user, or with a limit from plimsoll.toml
         if is_chosen or not target.rule.superseded_by:
             return target
-        is_judged_by_current = any(_same_thing(target, instances, name) for name in target.rule.superseded_by)
+        is_judged_by_current = any(_is_same_subject(target, instances, name) for name in target.rule.superseded_by)
         if not is_judged_by_current and is_for_such(target.rule, partial(facts.find, target.subject)):
             return target
         severity: Severity = "info"
@@ -153,13 +153,11 @@ def _superseded(planned: Sequence[RuleTarget], by_hand: Container[str], facts: F
     return [
         with_severity(target)
         for target in planned
-        if target.rule.id in by_hand
-        or target.note
-        or not says_nothing(target.rule, partial(facts.find, target.subject))
+        if target.rule.id in by_hand or target.note or not is_silent(target.rule, partial(facts.find, target.subject))
     ]
 
 
-def _same_thing(old: RuleTarget, instances: Mapping[tuple[str, str], set[str | None]], current: str) -> bool:
+def _is_same_subject(old: RuleTarget, instances: Mapping[tuple[str, str], set[str | None]], current: str) -> bool:
     """Return whether the rule named `current` is judged for the instance of `old`, or either for the whole host."""
     host, instance = old.subject.key
     judged = instances.get((current, host), set())

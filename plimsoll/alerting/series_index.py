@@ -4,9 +4,9 @@ import time
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
-from plimsoll.model.series import Series, host_key
+from plimsoll.model.series import Series, make_host_key
 from plimsoll.model.times import SECOND
-from plimsoll.rules.subjects import host_of
+from plimsoll.rules.subjects import find_host
 from plimsoll.store.protocol import SampleReader
 
 MOST_HOSTS = 5000
@@ -53,11 +53,11 @@ class SeriesIndex:
     def host_of(self, series: Series) -> str:
         """Return the host (case-folded) that a series describes."""
         entry = self._recent.get(id(series))
-        return entry[1].host if entry else host_key(host_of(series, self._tags))
+        return entry[1].host if entry else make_host_key(find_host(series, self._tags))
 
     def look(self, start: int, end: int) -> tuple[list[str], bool]:
         """Add series with samples in a range; return their judged hosts, and whether the index changed."""
-        entries, names = self._entries_of(self._store.series(start, end).series)
+        entries, names = self._list_entries(self._store.series(start, end).series)
         new = sorted(names.keys() - self._hosts, key=lambda host: (self._rank.get(host, len(self._rank)), host))
         self._hosts |= dict.fromkeys(new[: max(0, self._most_hosts - len(self._hosts))])
         self.left_out = [name for host, name in names.items() if host not in self._hosts]
@@ -78,7 +78,7 @@ class SeriesIndex:
             self._hosts = {host: None for host in self._hosts if host in sending}
         return [name for host, name in names.items() if host in self._hosts], differs or bool(silent)
 
-    def _entries_of(self, series: Sequence[Series]) -> "tuple[list[_Entry], dict[str, str]]":
+    def _list_entries(self, series: Sequence[Series]) -> "tuple[list[_Entry], dict[str, str]]":
         """Return the entries of series, and their hosts' names by case-folded name; cached for the same series."""
         if series != self._before[0]:
             if len(self._recent) > 2 * max(len(series), len(self._entries)):  # of series that are gone, or left out
@@ -95,8 +95,8 @@ class SeriesIndex:
         """Return the entry of a series; equal series share an entry."""
         entry = self._entries.get(series.key)
         if entry is None:
-            name = host_of(series, self._tags)
-            entry = _Entry(series, host_key(name), name)
+            name = find_host(series, self._tags)
+            entry = _Entry(series, make_host_key(name), name)
         self._recent[id(series)] = series, entry
         return entry
 
@@ -123,7 +123,7 @@ def check_nothing() -> None:
     """Do nothing: a check that never raises."""
 
 
-def within(seconds: float, check: Check) -> Check:
+def limit_time(seconds: float, check: Check) -> Check:
     """Return a check that also raises TimeoutError after a number of seconds of processor time."""
     until = time.thread_time() + seconds
 

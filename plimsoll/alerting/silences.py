@@ -12,9 +12,9 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from plimsoll.alerting.alerts_file import SILENCES, AlertsFile, NotKept, is_like
-from plimsoll.model.atomic import atomic_write
+from plimsoll.model.atomic import write_atomically
 from plimsoll.model.errors import Unusable
-from plimsoll.model.times import SECOND, duration_text, instant, iso
+from plimsoll.model.times import SECOND, convert_to_instant, format_duration, format_iso
 
 MOST = 1000  # active and planned ones, as each alert is compared with all
 MAINTENANCE = "up.toml"  # the author of silences of maintenance that comes again
@@ -58,13 +58,13 @@ def add(
         raise Unusable("a silence needs a reason: say why nobody has to be notified")
     if not 0 < length <= LONGEST:
         raise Unusable(
-            f"a silence of {duration_text(length) if length > 0 else 'no time'} is not possible: at most "
-            f"{duration_text(LONGEST)}; to switch a rule off for a host, write that into plimsoll.toml"
+            f"a silence of {format_duration(length) if length > 0 else 'no time'} is not possible: at most "
+            f"{format_duration(LONGEST)}; to switch a rule off for a host, write that into plimsoll.toml"
         )
     if begin + length <= now:
         raise Unusable("the silence would have ended already: let it begin later")
     if begin > now + FARTHEST:
-        raise Unusable(f"the silence would begin in more than {duration_text(FARTHEST)}: plan it nearer to its time")
+        raise Unusable(f"the silence would begin in more than {format_duration(FARTHEST)}: plan it nearer to its time")
     values = (rule, host, instance, begin, begin + length, reason.strip(), who)
     with file.transaction() as connection:
         (count,) = connection.execute("SELECT count(*) FROM silences WHERE until > ?", (now,)).fetchone()
@@ -80,7 +80,14 @@ def add(
 
 def end(file: AlertsFile, silence: int, now: int) -> Silence:
     """End a silence that is active or planned, and return it. Raise Unusable if there is no such silence."""
-    silenced = next((other for other in [*active(file, now), *planned(file, now)] if other.id == silence), None)
+    silenced = next(
+        (
+            other
+            for other in [*read_active_silences(file, now), *read_planned_silences(file, now)]
+            if other.id == silence
+        ),
+        None,
+    )
     if silenced is None:
         raise Unusable(f"silence {silence} is not active; plimsoll alerts list shows those that are")
     with file.transaction() as connection:
@@ -91,24 +98,24 @@ def end(file: AlertsFile, silence: int, now: int) -> Silence:
     return silenced
 
 
-def active(file: AlertsFile, now: int) -> list[Silence]:
+def read_active_silences(file: AlertsFile, now: int) -> list[Silence]:
     """Return the active silences."""
     return [Silence(**dict(row)) for row in file.rows(_ACTIVE, (now, now))]
 
 
-def planned(file: AlertsFile, now: int) -> list[Silence]:
+def read_planned_silences(file: AlertsFile, now: int) -> list[Silence]:
     """Return the silences that begin later."""
     query = "SELECT * FROM silences WHERE start > ? AND until > ? ORDER BY start"
     return [Silence(**dict(row)) for row in file.rows(query, (now, now))]
 
 
-def maintenance(file: AlertsFile, start: int, end: int) -> list[Silence]:
+def read_maintenance(file: AlertsFile, start: int, end: int) -> list[Silence]:
     """Return the planned maintenance in a range of time (UTC ns), in order of time."""
     query = "SELECT * FROM silences WHERE who = ? AND start <= ? AND until >= ? ORDER BY start"
     return [Silence(**dict(row)) for row in file.rows(query, (MAINTENANCE, end, start))]
 
 
-def planned_reason(connection: sqlite3.Connection, rule: str, host: str, instance: str | None, at: int) -> str:
+def find_maintenance_reason(connection: sqlite3.Connection, rule: str, host: str, instance: str | None, at: int) -> str:
     """Return the reason of the planned maintenance in which an alert fires at `at` (UTC ns); empty if there is none."""
     rows = connection.execute(_ACTIVE, (at, at)).fetchall()
     held = (Silence(**dict(row)) for row in rows if row["who"] == MAINTENANCE)
@@ -128,11 +135,11 @@ def save_copy(file: AlertsFile, now: int) -> None:
     """Write the active and planned silences to silences.json. Raise NotKept if that fails."""
     path = file.path.with_name(SILENCES)
     silences = [
-        {**asdict(silence), "start": iso(silence.start), "until": iso(silence.until)}
-        for silence in [*active(file, now), *planned(file, now)]
+        {**asdict(silence), "start": format_iso(silence.start), "until": format_iso(silence.until)}
+        for silence in [*read_active_silences(file, now), *read_planned_silences(file, now)]
     ]
     try:
-        with atomic_write(path) as partial:
+        with write_atomically(path) as partial:
             partial.chmod(0o600)
             partial.write_text(json.dumps(silences, indent=2, ensure_ascii=False), encoding="utf-8")
     except Unusable as error:
@@ -147,7 +154,7 @@ def restore_copy(file: AlertsFile) -> None:
     try:
         rows = TypeAdapter(list[dict[str, Any]]).validate_json(path.read_bytes())
         for row in rows:
-            row.update({name: instant(datetime.fromisoformat(row[name])) for name in ("start", "until")})
+            row.update({name: convert_to_instant(datetime.fromisoformat(row[name])) for name in ("start", "until")})
         silences = TypeAdapter(list[Silence]).validate_python(rows)
     except (OSError, ValidationError, ValueError, TypeError, KeyError) as error:
         raise Unusable(f"{path}: cannot be read: {' '.join(str(error).split())}") from None

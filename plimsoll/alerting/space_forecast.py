@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from plimsoll.analysis.trend import trend
+from plimsoll.analysis.trend import find_trend
 from plimsoll.model.log import Values
 from plimsoll.model.points import Points
 from plimsoll.model.samples import Samples
@@ -16,7 +16,7 @@ from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.signal_finder import Finder, ResolvedSeries
-from plimsoll.rules.window import transformed
+from plimsoll.rules.window import transform_values
 from plimsoll.store.protocol import Buckets, SampleReader
 
 SPACE = "disk.free_bytes"
@@ -64,8 +64,8 @@ class SpaceForecast:
             check()
             lows = self._lows[source.series]
             if len(samples.times) and len(lows.times) >= _FEWEST:
-                free = np.append(_by_hour(lows), samples.values[-1])
-                hours = hours_until_full(transformed(free, source.transform))
+                free = np.append(_fill_hours(lows), samples.values[-1])
+                hours = compute_hours_until_full(transform_values(free, source.transform))
                 tags = ((_VOLUME, subject.instance),) if subject.instance else ()
                 forecasts.append(Series(subject.host, _MEASUREMENT, tags, _FIELD))
                 rows.append((int(samples.times[-1]), hours))
@@ -83,11 +83,11 @@ class SpaceForecast:
         ):
             check()
             for volume, hours in zip(batch, self._store.buckets(batch, start, until - 1, HOUR), strict=True):
-                lows[volume] = _joined(lows.get(volume), hours)
+                lows[volume] = _join_lows(lows.get(volume), hours)
         self._lows = lows
 
 
-def _joined(lows: Samples | None, hours: Buckets) -> Samples:
+def _join_lows(lows: Samples | None, hours: Buckets) -> Samples:
     """Return the lowest values in memory, and after them the lowest values of the read hours that are later."""
     minima = Samples(hours.times, hours.minimum)
     if lows is None or not len(lows.times):
@@ -96,13 +96,13 @@ def _joined(lows: Samples | None, hours: Buckets) -> Samples:
     return Samples(np.append(lows.times, minima.times[is_new]), np.append(lows.values, minima.values[is_new]))
 
 
-def _by_hour(lows: Samples) -> Values:
+def _fill_hours(lows: Samples) -> Values:
     """Return a value for each hour; an hour without a sample has the value of the hour before."""
     hours = np.arange(int(lows.times[0]), int(lows.times[-1]) + 1, HOUR)
     return lows.values[np.searchsorted(lows.times, hours, side="right") - 1]
 
 
-def hours_until_full(free: Values) -> float:
+def compute_hours_until_full(free: Values) -> float:
     """Return in how many hours a volume will be full, at most FAR; FAR also if filling is unlikely or cannot be told.
 
     Args:
@@ -113,25 +113,25 @@ def hours_until_full(free: Values) -> float:
         return 0.0
     came_back = float((free - np.minimum.accumulate(free)).max()) > noise
     width = min(_WEEK, len(free) - _WINDOWS[0])
-    lows, bound = (_lowest(free, width), free[:-width].min() - noise) if came_back else (free, free.min() + noise)
-    most_lost = float((free[: 1 - _SOON] - _lowest(free, _SOON)).max())  # within the hours that count as soon
+    lows, bound = (_find_lowest(free, width), free[:-width].min() - noise) if came_back else (free, free.min() + noise)
+    most_lost = float((free[: 1 - _SOON] - _find_lowest(free, _SOON)).max())  # within the hours that count as soon
     if last > most_lost or lows[-1] > bound:
         return FAR  # it has never lost that much so fast, or was as low before, and that came back
-    hours = min((FAR, *_repeated(free), *_on_lines(lows, last)))
+    hours = min((FAR, *_predict_by_weeks(free), *_predict_by_lines(lows, last)))
     is_early = len(free) < 2 * _WEEK and hours > _SOON_AT_FIRST
     return FAR if is_early else hours
 
 
-def _lowest(values: Values, width: int) -> Values:
+def _find_lowest(values: Values, width: int) -> Values:
     """Return the minimum of every `width` neighbouring values: a sliding window."""
     return np.lib.stride_tricks.sliding_window_view(values, width).min(axis=1)
 
 
-def _on_lines(lows: Values, last: float) -> Iterator[float]:
+def _predict_by_lines(lows: Values, last: float) -> Iterator[float]:
     """Yield the hours until a line through the last days' lows reaches 0, for each span of days in which they fall."""
     for width in {*_WINDOWS, len(lows)}:
         hours, part = np.arange(-width, 0.0), lows[-width:]
-        line = trend(hours, part, _SURE) if len(part) == width else None
+        line = find_trend(hours, part, _SURE) if len(part) == width else None
         if line is None or line.direction >= 0:
             continue
         slowest = line.slope + line.line.reach(_SURE)
@@ -140,7 +140,7 @@ def _on_lines(lows: Values, last: float) -> Iterator[float]:
             yield level / -line.slope
 
 
-def _repeated(free: Values) -> Iterator[float]:
+def _predict_by_weeks(free: Values) -> Iterator[float]:
     """Yield the hours in which each of the last two weeks lost as much as is free now; nothing if a week lost less.
 
     A week is examined for the 72 hours that followed the present hour of the week.

@@ -8,9 +8,9 @@ import numpy as np
 from plimsoll.model.log import Times, Values
 from plimsoll.model.samples import Samples
 from plimsoll.model.times import SECOND, Zone
-from plimsoll.model.value_text import quantity
-from plimsoll.review.recorded_signals import signal_samples
-from plimsoll.rules.signal_finder import ResolvedSource, series_of
+from plimsoll.model.value_text import format_value
+from plimsoll.review.recorded_signals import compute_signal_samples
+from plimsoll.rules.signal_finder import ResolvedSource, list_read_series
 from plimsoll.store.protocol import SampleReader
 
 HOUR = 3600 * SECOND
@@ -36,11 +36,13 @@ class UsualValues:
         if not len(self.hours) or not np.isfinite(self.low[0]):
             return ""
         low, high = float(self.low[0]), float(self.high[0])
-        first, last = quantity(low, unit), quantity(high, unit)
+        first, last = format_value(low, unit), format_value(high, unit)
         return f"about {last}" if first == last else f"{first.removesuffix(f' {unit}')} to {last}"
 
 
-def usual_values(store: SampleReader, source: ResolvedSource, start: int, end: int, zone: Zone) -> UsualValues | None:
+def find_usual_values(
+    store: SampleReader, source: ResolvedSource, start: int, end: int, zone: Zone
+) -> UsualValues | None:
     """Return the usual values of the hours from `start` to `end` (UTC ns); None without four weeks of history.
 
     An hour is compared with the same hour of earlier weeks by the clock of `zone`.
@@ -49,7 +51,7 @@ def usual_values(store: SampleReader, source: ResolvedSource, start: int, end: i
     count = -(-(end - first) // HOUR)
     rows: list[Values] = []
     for week in sorted(range(1, _WEEKS + 1), key=lambda week: week != _FEWEST_WEEKS):
-        row = _means(store, source, first - week * _WEEK + _shift(first, week, zone), count)
+        row = _read_means(store, source, first - week * _WEEK + _shift(first, week, zone), count)
         if week == _FEWEST_WEEKS and not np.isfinite(row).any():
             return None
         rows.append(row.reshape(count, _OF_HOUR))
@@ -68,12 +70,12 @@ def _shift(at: int, weeks: int, zone: Zone) -> int:
     return round((now - then).total_seconds()) * SECOND
 
 
-def _means(store: SampleReader, source: ResolvedSource, start: int, hours: int) -> Values:
+def _read_means(store: SampleReader, source: ResolvedSource, start: int, hours: int) -> Values:
     """Return the mean of a signal in every five minutes of `hours` hours; NaN where there is no sample."""
-    series = [*dict.fromkeys(series_of(source))]
+    series = [*dict.fromkeys(list_read_series(source))]
     buckets = store.buckets(series, start, start + hours * HOUR - 1, _WIDTH)
     means = {part.key: Samples(bucket.times, bucket.mean) for part, bucket in zip(series, buckets, strict=True)}
-    samples = signal_samples(source, lambda part: means[part.key], where_shared=True)
+    samples = compute_signal_samples(source, lambda part: means[part.key], where_shared=True)
     values = np.full(hours * _OF_HOUR, np.nan)
     if samples is not None:
         values[(samples.times - start) // _WIDTH] = samples.values

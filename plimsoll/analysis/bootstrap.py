@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from plimsoll.analysis.distributions import student, student_quantile
-from plimsoll.analysis.significance import autocovariances, block_lengths, correlation_time
+from plimsoll.analysis.distributions import compute_student_probability, compute_student_quantile
+from plimsoll.analysis.significance import choose_block_lengths, compute_autocovariances, compute_correlation_time
 from plimsoll.model.log import Values
 
 
@@ -75,11 +75,11 @@ class Difference:
     @classmethod
     def of(cls, first: Estimate, second: Estimate) -> "Difference":
         """Return the second less the first of two independent means."""
-        return _difference(second.mean - first.mean, [(mean.error**2, mean.freedom) for mean in (first, second)])
+        return _sum_variances(second.mean - first.mean, [(mean.error**2, mean.freedom) for mean in (first, second)])
 
     def interval(self, confidence: float = CONFIDENCE) -> Interval:
         """Return the confidence interval of the difference."""
-        half = student_quantile(self.freedom, (1 + confidence) / 2) * self.error if self.error else 0.0
+        half = compute_student_quantile(self.freedom, (1 + confidence) / 2) * self.error if self.error else 0.0
         return Interval(self.value - half, self.value + half)
 
     @property
@@ -87,7 +87,7 @@ class Difference:
         """The one-sided p-value: the probability of a difference this large if both means are truly equal."""
         if not self.error:
             return 0.0 if self.value else 0.5
-        return student(self.freedom, -abs(self.value) / self.error)
+        return compute_student_probability(self.freedom, -abs(self.value) / self.error)
 
 
 def estimate(values: Values, weights: Values | None = None, breaks: Sequence[int] = ()) -> Estimate:
@@ -98,10 +98,10 @@ def estimate(values: Values, weights: Values | None = None, breaks: Sequence[int
         weights: The duration that each sample stands for; None if all durations are equal.
         breaks: The rows that follow a long pause of the recording; no bootstrap block contains a pause.
     """
-    return estimates(values[np.newaxis], weights, breaks)[0]
+    return estimate_row_means(values[np.newaxis], weights, breaks)[0]
 
 
-def estimates(values: Values, weights: Values | None = None, breaks: Sequence[int] = ()) -> list[Estimate]:
+def estimate_row_means(values: Values, weights: Values | None = None, breaks: Sequence[int] = ()) -> list[Estimate]:
     """Return the mean and uncertainty of each row of samples, as `estimate` does for one row."""
     rows = values.shape[1]
     means = values.mean(axis=1) if weights is None else (values * weights).sum(axis=1) / weights.sum()
@@ -112,38 +112,38 @@ def estimates(values: Values, weights: Values | None = None, breaks: Sequence[in
     estimates = [Estimate(mean, 0.0, rows, float(rows), _CERTAIN, 1.0) for mean in means.tolist()]
     varied = np.flatnonzero(spreads > (1e-12 * np.abs(means)) ** 2) if rows > 1 else np.zeros(0, dtype=np.intp)
     influence = influence[varied]
-    covariances = autocovariances(influence) if len(varied) else influence
-    lengths = block_lengths(influence, covariances).tolist()
+    covariances = compute_autocovariances(influence) if len(varied) else influence
+    lengths = choose_block_lengths(influence, covariances).tolist()
     for row, at in enumerate(varied.tolist()):
-        variance = _variance(influence[row], covariances[row], lengths[row], breaks)
+        variance = _compute_variance(influence[row], covariances[row], lengths[row], breaks)
         effective = min(float(rows), float(spreads[at]) / variance) if variance > 0 else float(rows)
         freedom = max(1.0, rows / lengths[row] - 1)
-        error, correlated = math.sqrt(variance), correlation_time(covariances[row])
+        error, correlated = math.sqrt(variance), compute_correlation_time(covariances[row])
         estimates[at] = Estimate(estimates[at].mean, error, rows, effective, freedom, correlated)
     return estimates
 
 
-def independent(values: Values) -> Estimate:
+def estimate_independent_mean(values: Values) -> Estimate:
     """Return the mean of independent values, at least one, and the uncertainty of the mean."""
     count = len(values)
     error = float(values.std(ddof=1)) / np.sqrt(count) if count > 1 else 0.0
     return Estimate(float(values.mean()), float(error), count, float(count), max(1.0, count - 1.0), 1.0)
 
 
-def _variance(influence: Values, covariances: Values, length: float, breaks: Sequence[int]) -> float:
+def _compute_variance(influence: Values, covariances: Values, length: float, breaks: Sequence[int]) -> float:
     """Return the variance of the mean over all bootstrap replicates with blocks of the mean length `length`."""
     rows = len(influence)
     if not len(breaks):
-        return _circular(covariances, length) / rows
+        return _compute_long_run_variance(covariances, length) / rows
     off = influence - influence.mean()
     parts = np.split(off, breaks)
     # Each part is resampled around its own mean; the deviation of that mean counts as if drawn by chance.
-    total = sum(len(part) * _circular(autocovariances(part), length) for part in parts)
+    total = sum(len(part) * _compute_long_run_variance(compute_autocovariances(part), length) for part in parts)
     between = sum(len(part) * float(part.mean()) ** 2 for part in parts)
     return (total + between * (2 * length - 1)) / rows**2
 
 
-def _circular(covariances: Values, length: float) -> float:
+def _compute_long_run_variance(covariances: Values, length: float) -> float:
     """Return the long-run variance: circular autocovariances, weighted by the chance that a block spans their lag."""
     rows = len(covariances)
     staying = 1 - min(1.0, 1 / length)
@@ -157,7 +157,7 @@ def _circular(covariances: Values, length: float) -> float:
 # The unit of replication is the run (Kalibera and Jones, "Rigorous benchmarking in reasonable time", 2013): a new mean
 # is compared with the prediction interval of earlier ones. What is known beforehand of the variance between runs weighs
 # as a number of runs (a scaled inverse chi-squared prior).
-def predicted(earlier: Sequence[Estimate], new: Estimate, spread: float, weight: float) -> Difference:
+def predict_difference(earlier: Sequence[Estimate], new: Estimate, spread: float, weight: float) -> Difference:
     """Return by how much a run's mean differs from the means of earlier runs; the error is that of predicting a run.
 
     Args:
@@ -171,15 +171,15 @@ def predicted(earlier: Sequence[Estimate], new: Estimate, spread: float, weight:
     count = len(earlier)
     of_new = (new.error**2, new.freedom)
     if count == 1:
-        return _difference(new.mean - means[0], [(within, earlier[0].freedom), of_new, (2 * spread**2, _CERTAIN)])
+        return _sum_variances(new.mean - means[0], [(within, earlier[0].freedom), of_new, (2 * spread**2, _CERTAIN)])
     freedom = weight + count - 1
     total = (weight * (spread**2 + within) + float(means.var(ddof=1)) * (count - 1)) / freedom
     between = max(0.0, total - within)
     # The error of the earlier runs' mean, and the deviation of a single run from the mean of all runs.
-    return _difference(new.mean - float(means.mean()), [(total / count + between, freedom), of_new])
+    return _sum_variances(new.mean - float(means.mean()), [(total / count + between, freedom), of_new])
 
 
-def runs_to_decide(
+def count_runs_to_decide(
     difference: float, spread: float, weight: float, chance: float, counts: tuple[int, int]
 ) -> int | None:
     """Return how many earlier runs would make a difference significant; None if no number in `counts` would.
@@ -187,13 +187,13 @@ def runs_to_decide(
     `counts` are the lowest and the highest number to try, and `spread` counts as `weight` runs.
     """
     for count in range(max(2, counts[0]), counts[1] + 1):
-        wide = student_quantile(weight + count - 1, 1 - chance) * spread * np.sqrt(1 + 1 / count)
+        wide = compute_student_quantile(weight + count - 1, 1 - chance) * spread * np.sqrt(1 + 1 / count)
         if abs(difference) > wide:
             return count
     return None
 
 
-def _difference(value: float, parts: Sequence[tuple[float, float]]) -> Difference:
+def _sum_variances(value: float, parts: Sequence[tuple[float, float]]) -> Difference:
     """Return a difference whose variance is the sum of `parts`, pairs of a variance and its degrees of freedom.
 
     The degrees of freedom of the sum are those of Satterthwaite (1946).
@@ -204,16 +204,16 @@ def _difference(value: float, parts: Sequence[tuple[float, float]]) -> Differenc
 
 
 # Woodruff, "Confidence intervals for medians and other position measures" (1952): the share below it is a mean.
-def quantile(values: Values, share: float, weights: Values | None = None) -> Quantile:
+def estimate_quantile(values: Values, share: float, weights: Values | None = None) -> Quantile:
     """Return the value below which a share of the samples (in order of time) lies, with its confidence interval."""
     value = float(np.quantile(values, share))
     below = estimate((values <= value).astype(np.float64), weights)
-    half = student_quantile(below.freedom, (1 + CONFIDENCE) / 2) * below.error if below.error else 0.0
+    half = compute_student_quantile(below.freedom, (1 + CONFIDENCE) / 2) * below.error if below.error else 0.0
     low, high = np.quantile(values, np.clip([share - half, share + half], 0, 1))
     return Quantile(value, Interval(float(low), float(high)))
 
 
-def difference(first: Quantile, second: Quantile) -> Quantile:
+def subtract_quantiles(first: Quantile, second: Quantile) -> Quantile:
     """Return the second quantile less the first, for two independent runs.
 
     The interval combines the intervals of both quantiles (MOVER; Zou and Donner, "Construction of confidence limits

@@ -11,7 +11,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from plimsoll.analysis.distributions import student, student_quantile
+from plimsoll.analysis.distributions import compute_student_probability, compute_student_quantile
 from plimsoll.model.log import Values
 
 FEWEST_VALUES = 8  # values; of fewer no change can be told
@@ -34,21 +34,23 @@ class ChangePoint:
     chance: float
 
 
-def change_points(values: Values, chance: float, prior: float, weight: float, since: int = _LEAST) -> list[ChangePoint]:
+def find_change_points(
+    values: Values, chance: float, prior: float, weight: float, since: int = _LEAST
+) -> list[ChangePoint]:
     """Return the changes in a series (without NaN) that have a p-value of at most `chance`, in order.
 
     More points are proposed than there are changes. The weakest point is dropped until all remaining points pass a t
     test of the neighbouring levels, corrected for the number of possible points. `prior` is an assumed standard
     deviation that counts as `weight` values. The last level has at least `since` values.
     """
-    candidates = _candidates(values, since) if len(values) >= FEWEST_VALUES else []
+    candidates = _find_candidates(values, since) if len(values) >= FEWEST_VALUES else []
     while candidates:
         edges = [0, *candidates, len(values)]
         parts = [values[start:end] for start, end in pairwise(edges)]
         freedom = len(values) - len(parts)
         squares = sum(float(((part - part.mean()) ** 2).sum()) for part in parts)
         deviation = float(np.sqrt(max(squares / freedom, (weight * prior**2 + squares) / (weight + freedom))))
-        chances = [_chance(*pair, deviation, freedom) for pair in pairwise(parts)]
+        chances = [_compute_p_value(*pair, deviation, freedom) for pair in pairwise(parts)]
         worst = int(np.argmax(chances))
         if chances[worst] <= chance:
             means = [float(part.mean()) for part in parts]
@@ -57,17 +59,17 @@ def change_points(values: Values, chance: float, prior: float, weight: float, si
     return []
 
 
-def _chance(before: Values, after: Values, deviation: float, freedom: float) -> float:
+def _compute_p_value(before: Values, after: Values, deviation: float, freedom: float) -> float:
     """Return the p-value of the difference of two neighbouring levels, corrected for the number of possible points."""
     apart = abs(float(after.mean() - before.mean()))
     if not deviation:
         return 0.0 if apart else 1.0
     score = apart / (deviation * float(np.sqrt(1 / len(before) + 1 / len(after))))
-    return min(1.0, 2 * student(freedom, -score) * _places(len(before) + len(after)))
+    return min(1.0, 2 * compute_student_probability(freedom, -score) * _count_places(len(before) + len(after)))
 
 
-def visible_change(values: Values, chance: float, prior: float, weight: float) -> float:
-    """Return the smallest change before the last three values that `change_points` would find.
+def compute_visible_change(values: Values, chance: float, prior: float, weight: float) -> float:
+    """Return the smallest change before the last three values that `find_change_points` would find.
 
     Infinite if there are too few values to find any change.
     """
@@ -77,15 +79,15 @@ def visible_change(values: Values, chance: float, prior: float, weight: float) -
     freedom = weight + count - 2
     squares = float(((values - values.mean()) ** 2).sum())
     deviation = np.sqrt((weight * prior**2 + squares) / freedom)
-    certain = -student_quantile(freedom, chance / 2 / _places(count))
+    certain = -compute_student_quantile(freedom, chance / 2 / _count_places(count))
     return float(certain * deviation * np.sqrt(1 / _LEAST + 1 / (count - _LEAST)))
 
 
-def _places(count: int) -> int:
+def _count_places(count: int) -> int:
     return count - 2 * _LEAST + 1
 
 
-def _candidates(values: Values, since: int) -> list[int]:
+def _find_candidates(values: Values, since: int) -> list[int]:
     """Return the indices at which the parts of the best partition begin, without the first part.
 
     Each part has at least three values, and the last part has at least `since` values.

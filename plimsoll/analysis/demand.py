@@ -15,8 +15,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from plimsoll.analysis.distributions import student_quantile
-from plimsoll.analysis.significance import autocovariances, block_lengths, correlation_time
+from plimsoll.analysis.distributions import compute_student_quantile
+from plimsoll.analysis.significance import choose_block_lengths, compute_autocovariances, compute_correlation_time
 from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.log import Values
 
@@ -65,7 +65,7 @@ class Demand:
         return Demand(self.idle * idle, self.per_operation * value, self.bend, *figures)
 
 
-def demand(rates: Values, use: Values, seed: int = 0, replicates: int = REPLICATES) -> Demand:
+def estimate_demand(rates: Values, use: Values, seed: int = 0, replicates: int = REPLICATES) -> Demand:
     """Estimate the demands of operations on a resource.
 
     Args:
@@ -87,17 +87,19 @@ def demand(rates: Values, use: Values, seed: int = 0, replicates: int = REPLICAT
     design = np.column_stack([straight, bent, -bent])
     first = nnls(design, use)[0]
     rest = use - design @ first
-    length, blocks = _blocks(rest)
+    length, blocks = _choose_blocks(rest)
     freedom = max(blocks - operations - 2, 1.0)
     spread = float(np.sqrt((rest**2).sum() / max(rows - operations - 2, 1)))
     # Autocorrelated rows count as fewer independent rows, so that they do not outweigh the ridge.
-    result = max(spread, 1e-9 * float(np.abs(use).max() or 1.0)) * np.sqrt(correlation_time(autocovariances(rest)))
+    result = max(spread, 1e-9 * float(np.abs(use).max() or 1.0)) * np.sqrt(
+        compute_correlation_time(compute_autocovariances(rest))
+    )
     ridge = np.zeros(operations + 3)
     ridge[-2:] = result / _BEND, -result / _BEND
     stacked = np.vstack([design, ridge])
     q, r = np.linalg.qr(stacked)
     rng = np.random.default_rng(seed)
-    widened = np.sqrt(blocks / freedom) * student_quantile(freedom, 0.975) / _NORMAL
+    widened = np.sqrt(blocks / freedom) * compute_student_quantile(freedom, 0.975) / _NORMAL
     empty = np.empty((replicates + 1, operations + 2))
     for at in range(replicates + 1):
         target = np.zeros(rows + 1)
@@ -110,11 +112,11 @@ def demand(rates: Values, use: Values, seed: int = 0, replicates: int = REPLICAT
             shift = int(rng.integers(length))
             target[:-1] = fitted + (use - fitted) * signs[shift : shift + rows] * widened
             target[-1] = result * rng.standard_normal()
-        empty[at] = _solved(r, q.T @ target, stacked, target, scale)
+        empty[at] = _fit_demands(r, q.T @ target, stacked, target, scale)
     return Demand(empty[:, 0], empty[:, 1:-1], empty[:, -1], linear, highest, spread)
 
 
-def _solved(r: Values, projected: Values, stacked: Values, target: Values, scale: Values) -> Values:
+def _fit_demands(r: Values, projected: Values, stacked: Values, target: Values, scale: Values) -> Values:
     """Return the idle use, the demands and the bend that fit best by least squares; the bend is kept within limits."""
     from scipy.optimize import nnls  # noqa: PLC0415
 
@@ -126,17 +128,17 @@ def _solved(r: Values, projected: Values, stacked: Values, target: Values, scale
     return np.append(result[:-2] / np.append(1, scale), within)
 
 
-def _blocks(rest: Values) -> tuple[int, float]:
+def _choose_blocks(rest: Values) -> tuple[int, float]:
     """Return how many residuals are in a block of the bootstrap, and the number of blocks."""
     rows = len(rest)
     if float(np.ptp(rest)) <= 0:
         return 1, float(rows)
-    (best,) = block_lengths(rest[np.newaxis], autocovariances(rest[np.newaxis]))
+    (best,) = choose_block_lengths(rest[np.newaxis], compute_autocovariances(rest[np.newaxis]))
     length = int(np.clip(np.ceil(best), 2, max(2, rows // 6)))
     return length, rows / length
 
 
-def condition(rates: Values) -> float:
+def compute_condition_number(rates: Values) -> float:
     """Return the condition number of the rates and a constant column, all of which are scaled to length 1."""
     columns = np.column_stack([np.ones(len(rates)), rates])
     lengths = np.sqrt((columns**2).sum(axis=0))
@@ -144,7 +146,7 @@ def condition(rates: Values) -> float:
     return float(values[0] / values[-1]) if values[-1] > 0 else float("inf")
 
 
-def separable(rates: Values) -> tuple[tuple[int, ...], ...]:
+def group_separable(rates: Values) -> tuple[tuple[int, ...], ...]:
     """Return groups of operations (by index) whose demands can be told apart; similar operations share a group.
 
     Args:
@@ -152,8 +154,8 @@ def separable(rates: Values) -> tuple[tuple[int, ...], ...]:
     """
     groups: list[tuple[int, ...]] = [(index,) for index in range(rates.shape[1])]
     while len(groups) > 1:
-        merged = together(rates, tuple(groups))
-        if condition(merged) < MOST:
+        merged = sum_groups(rates, tuple(groups))
+        if compute_condition_number(merged) < MOST:
             break
         with np.errstate(all="ignore"):
             alike: Values = np.nan_to_num(np.asarray(np.corrcoef(merged.T)), nan=1.0)
@@ -163,12 +165,12 @@ def separable(rates: Values) -> tuple[tuple[int, ...], ...]:
     return tuple(groups)
 
 
-def together(rates: Values, groups: tuple[tuple[int, ...], ...]) -> Values:
+def sum_groups(rates: Values, groups: tuple[tuple[int, ...], ...]) -> Values:
     """Return the summed rates of each group of operations; shape (rows, groups)."""
     return np.column_stack([rates[:, list(group)].sum(axis=1) for group in groups])
 
 
-def erlang_c(servers: int, busy: Values) -> Values:
+def compute_erlang_c(servers: int, busy: Values) -> Values:
     """Return the probability that a request waits for one of `servers`, which are busy for a share of the time.
 
     The share `busy` must be below 1.
@@ -182,17 +184,17 @@ def erlang_c(servers: int, busy: Values) -> Values:
     return blocked / (1 - busy * (1 - blocked))
 
 
-def stretch(servers: int, busy: Values) -> Values:
+def compute_stretch(servers: int, busy: Values) -> Values:
     """Return the waiting time of a request as a multiple of its service time, for Poisson arrivals (M/M/c)."""
     within = np.clip(busy, 0.0, _MOST_BUSY)
-    return erlang_c(servers, within) / (servers * (1 - within))
+    return compute_erlang_c(servers, within) / (servers * (1 - within))
 
 
-def stretch_of_users(servers: int, busy: float, users: float) -> float:
+def compute_stretch_of_users(servers: int, busy: float, users: float) -> float:
     """Return the waiting time as a multiple of the service time, for a fixed number of users (M/M/c//N).
 
-    Users send a request only after the last response, so queues stay shorter than by `stretch`, much shorter near the
-    capacity of the servers (Allen, "Probability, Statistics, and Queueing Theory", 1978).
+    Users send a request only after the last response, so queues stay shorter than by `compute_stretch`, much shorter
+    near the capacity of the servers (Allen, "Probability, Statistics, and Queueing Theory", 1978).
     """
     whole = max(round(users), 1)
     busy = min(busy, _MOST_BUSY * min(1.0, whole / servers))
@@ -214,7 +216,7 @@ def stretch_of_users(servers: int, busy: float, users: float) -> float:
     return float(states @ chances) / float(served @ chances) - 1
 
 
-def rising(stretches: Sequence[Values], times: Values, weights: Values) -> Values:
+def fit_rising_times(stretches: Sequence[Values], times: Values, weights: Values) -> Values:
     """Return the response time without waiting, and the weights of the waiting times, that best fit the measured times.
 
     Relative deviations are minimised, so that slow levels do not outweigh fast levels. All results are at least 0, so
@@ -230,7 +232,7 @@ def rising(stretches: Sequence[Values], times: Values, weights: Values) -> Value
     return nnls(rows * by[:, None], times * by)[0]
 
 
-def isotonic(values: Values, weights: Values) -> Values:
+def fit_isotonic(values: Values, weights: Values) -> Values:
     """Return the non-decreasing values nearest to `values` (pool adjacent violators: Ayer and others, 1955).
 
     The order of pooling (Busing, "Monotone Regression", 2022) and the rounding are those of

@@ -10,33 +10,33 @@ _MANY = 20.0  # from where on the series of the gamma function's ratio is exact
 _NEARLY_NORMAL = 5e6  # degrees of freedom from which on one term beyond the normal distribution says as much
 
 
-def normal(value: float) -> float:
+def compute_normal_probability(value: float) -> float:
     """Return the probability that a standard normal value is below `value`."""
     return 0.5 * math.erfc(-value / math.sqrt(2))
 
 
-def student(freedom: float, value: float) -> float:
+def compute_student_probability(freedom: float, value: float) -> float:
     """Return the probability that Student's t with `freedom` degrees is below `value`.
 
     By Abramowitz and Stegun, 26.5.27, 26.7.1 and 26.7.8.
     """
     if math.isinf(freedom) or math.isinf(value):
-        return normal(value)
+        return compute_normal_probability(value)
     ratio = value * value / freedom
     if freedom > _NEARLY_NORMAL:
-        return normal(value * (1 - 1 / (4 * freedom)) / math.sqrt(1 + ratio / 2))
+        return compute_normal_probability(value * (1 - 1 / (4 * freedom)) / math.sqrt(1 + ratio / 2))
     # Use the tail of the incomplete beta function whose fraction converges fast.
     if value * value > 3 * freedom / (freedom + 2):
-        beyond = 0.5 * _incomplete_beta(freedom / 2, 0.5, -math.log1p(ratio), -math.log1p(1 / ratio))
+        beyond = 0.5 * _compute_incomplete_beta(freedom / 2, 0.5, -math.log1p(ratio), -math.log1p(1 / ratio))
     else:
         beyond = 0.5
         if ratio:
-            beyond -= 0.5 * _incomplete_beta(0.5, freedom / 2, -math.log1p(1 / ratio), -math.log1p(ratio))
+            beyond -= 0.5 * _compute_incomplete_beta(0.5, freedom / 2, -math.log1p(1 / ratio), -math.log1p(ratio))
     return beyond if value < 0 else 1 - beyond
 
 
 @cache
-def student_quantile(freedom: float, share: float) -> float:
+def compute_student_quantile(freedom: float, share: float) -> float:
     """Return the value below which Student's t lies with the probability `share` (above 0 and below 1)."""
     lower = min(share, 1 - share)
     normal_value = NormalDist().inv_cdf(lower)
@@ -47,19 +47,19 @@ def student_quantile(freedom: float, share: float) -> float:
     scale = 0.0 if not step else math.exp(-_log_beta_of_half(freedom / 2)) / math.sqrt(freedom)
     while abs(step) > _LAST_STEP * abs(value):
         density = scale * math.exp(-(freedom + 1) / 2 * math.log1p(value * value / freedom))
-        step = (student(freedom, value) - lower) / density
+        step = (compute_student_probability(freedom, value) - lower) / density
         value -= step
     return value if share < 0.5 else -value
 
 
-def f_beyond(first: float, second: float, value: float) -> float:
+def compute_f_tail(first: float, second: float, value: float) -> float:
     """Return the probability that F with `first` and `second` degrees of freedom is above `value`."""
     from scipy import special  # noqa: PLC0415  slow, and needed only by a fit that needs scipy anyway
 
     return float(special.fdtrc(first, second, value))
 
 
-def _incomplete_beta(a: float, b: float, log_x: float, log_rest: float) -> float:
+def _compute_incomplete_beta(a: float, b: float, log_x: float, log_rest: float) -> float:
     """Return the regularised incomplete beta function of x, from log x and log (1 - x); `a` or `b` must be 1/2.
 
     The continued fraction of the function (Abramowitz and Stegun, 26.5.8) is summed as Lentz does ("Generating Bessel

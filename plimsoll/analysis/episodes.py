@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from plimsoll.analysis.filters import find_runs, median, median_filter
+from plimsoll.analysis.filters import compute_median, filter_median, find_runs
 from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.log import Times, Values
 
@@ -33,21 +33,21 @@ class Episode:
     inside: NDArray[np.bool_]
 
 
-def cycles(values: Values) -> int:
+def count_cycles(values: Values) -> int:
     """Return the number of cycles of a load that comes and goes; 0 if the load has few cycles, or of unlike length."""
-    runs = _busy_runs(values)
+    runs = _find_busy_runs(values)
     if len(runs) < _FEWEST_CYCLES or runs[-1][1] - runs[0][0] < _MOSTLY * len(values):
         return 0
     lengths = np.diff([begin for begin, _ in runs])
-    usual = median(lengths)
+    usual = compute_median(lengths)
     return len(runs) if lengths.max() < _ALIKE * usual < _ALIKE**2 * lengths.min() else 0
 
 
 def separate_tests(values: Values) -> list[tuple[int, int]]:
     """Return the tests in a series as ranges of rows (end excluded); tests are separated by times without load."""
     count = len(values)
-    runs = [(begin, end) for begin, end in _busy_runs(values) if end - begin > _LASTS * count]
-    level = median(np.concatenate([values[begin:end] for begin, end in runs])) if runs else 0.0
+    runs = [(begin, end) for begin, end in _find_busy_runs(values) if end - begin > _LASTS * count]
+    level = compute_median(np.concatenate([values[begin:end] for begin, end in runs])) if runs else 0.0
     tests = runs[:1]
     for begin, end in runs[1:]:
         last = tests[-1][1]
@@ -59,22 +59,22 @@ def separate_tests(values: Values) -> list[tuple[int, int]]:
     return [(begin, end) for begin, end in tests if end - begin >= max(_SMOOTHED, _SHORTEST_TEST * count)]
 
 
-def _busy_runs(values: Values) -> list[tuple[int, int]]:
+def _find_busy_runs(values: Values) -> list[tuple[int, int]]:
     """Return the ranges of consecutive rows (end excluded) with a load."""
-    smooth = median_filter(values, _SMOOTHED, "edge")
+    smooth = filter_median(values, _SMOOTHED, "edge")
     reached = float(np.quantile(smooth, _REACHED))
     runs = find_runs(smooth > _IDLE * reached)
     return [(begin, end) for begin, end in runs if smooth[begin:end].max() >= _BUSY * reached]
 
 
-def longest_episode(times: Times, values: Values) -> Episode | None:
+def find_longest_episode(times: Times, values: Values) -> Episode | None:
     """Return the longest time with a load; None if the load lasts for the whole run without a pause."""
     count = len(values)
     busy = values[values > np.quantile(values, 0.9) / 2]
     if not len(busy):
         return None
-    level = median(busy)
-    low = median_filter(values, _SMOOTHED, "edge") < _LOW * level
+    level = compute_median(busy)
+    low = filter_median(values, _SMOOTHED, "edge") < _LOW * level
     pauses = [(start, end) for start, end in find_runs(low) if end - start >= max(2, _LASTS * count)]
     dips = [pause for pause in pauses if _is_dip(values, *pause, level)]
     edges = [0, *(at for pause in pauses if pause not in dips for at in pause), count]
@@ -93,4 +93,4 @@ def _is_dip(values: Values, start: int, end: int, level: float) -> bool:
     before, after = values[max(0, start - width) : start], values[end : end + width]
     if end - start > _DIP * len(values) or min(len(before), len(after)) < width:
         return False
-    return min(median(before), median(after)) > _LEVEL_AGAIN * level
+    return min(compute_median(before), compute_median(after)) > _LEVEL_AGAIN * level

@@ -52,7 +52,7 @@ _AT_ONCE = 4_000_000  # values of all windows together
 Ends = Literal["edge", "symmetric"]
 
 
-def median_filter(values: Values, size: int, ends: Ends) -> Values:
+def filter_median(values: Values, size: int, ends: Ends) -> Values:
     """Return, for each value, the median of the `size` (odd) values around it.
 
     Beyond the ends of the series, the first and last values are repeated ("edge"), or the series is mirrored
@@ -65,13 +65,13 @@ def median_filter(values: Values, size: int, ends: Ends) -> Values:
     return np.concatenate(parts) if parts else np.empty(0)
 
 
-def moving_mean(values: Values, size: int) -> Values:
+def smooth_mean(values: Values, size: int) -> Values:
     """Return, for each value, the mean of the `size` values around it; the series is mirrored at its ends."""
     padded = np.pad(values, (size // 2, size - size // 2 - 1), mode="symmetric")
     return np.convolve(padded, np.full(size, 1 / size), mode="valid")
 
 
-def median(values: ArrayLike) -> float:
+def compute_median(values: ArrayLike) -> float:
     """Return the median of values, equal to np.median but faster; NaN if there are no values or any is NaN."""
     samples = np.asarray(values)
     if not len(samples):

@@ -22,7 +22,7 @@ class Lag:
     high: int
 
 
-def lag(cause: Values, effect: Values, most: int) -> Lag | None:
+def find_lag(cause: Values, effect: Values, most: int) -> Lag | None:
     """Return by how many rows the effect follows its cause (negative: precedes it); None if the values do not tell.
 
     Args:
@@ -31,14 +31,14 @@ def lag(cause: Values, effect: Values, most: int) -> Lag | None:
         most: The longest lag to try, in rows.
     """
     lags = np.arange(-most, most + 1)
-    left = np.array([_left(cause, effect, int(int_)) for int_ in lags])
+    left = np.array([_compute_unexplained(cause, effect, int(int_)) for int_ in lags])
     isfinite = np.isfinite(left)
     if not isfinite.any():
         return None
     at = int(np.nanargmin(left))
     if left[at] > 1 - _EXPLAINED or at in (0, len(lags) - 1):
         return None
-    if abs(int(lags[at])) > _AROUND and _fits_without(lags, left):
+    if abs(int(lags[at])) > _AROUND and _is_good_without_lag(lags, left):
         return None  # a staircase of equal steps fits nearly as well a step later
     possible = lags[isfinite & (left <= _AS_GOOD * max(float(left[at]), 1e-6))]
     if np.any(np.diff(possible) > 1):  # a periodic series fits at several lags
@@ -46,7 +46,7 @@ def lag(cause: Values, effect: Values, most: int) -> Lag | None:
     return Lag(int(lags[at]), int(possible[0]), int(possible[-1]))
 
 
-def _fits_without(lags: NDArray[np.int64], left: Values) -> bool:
+def _is_good_without_lag(lags: NDArray[np.int64], left: Values) -> bool:
     """Return whether the fit at lag 0 is good, and better than at other short lags."""
     near, around = np.abs(lags) <= _NEAR, np.abs(lags) <= _AROUND
     value = float(np.min(left[near], initial=np.inf, where=np.isfinite(left[near])))
@@ -54,7 +54,7 @@ def _fits_without(lags: NDArray[np.int64], left: Values) -> bool:
     return value <= 1 - _EXPLAINED and value <= float(np.min(values, initial=np.inf, where=np.isfinite(values)))
 
 
-def _left(cause: Values, effect: Values, by: int) -> float:
+def _compute_unexplained(cause: Values, effect: Values, by: int) -> float:
     """Return the share of the effect's variance that a line through the cause (`by` rows earlier) does not explain."""
     moved, later = (cause[: len(cause) - by], effect[by:]) if by >= 0 else (cause[-by:], effect[:by])
     filled = np.isfinite(later)

@@ -11,10 +11,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from plimsoll.analysis.episodes import Episode, cycles, longest_episode, separate_tests
-from plimsoll.analysis.filters import median, median_filter, moving_mean
-from plimsoll.analysis.levels.plateaus import Plateau, plateaus
-from plimsoll.analysis.levels.ramp_fit import NEAR, PLATEAUS, Flags, Floats, RampFit, Side, whitened
+from plimsoll.analysis.episodes import Episode, count_cycles, find_longest_episode, separate_tests
+from plimsoll.analysis.filters import compute_median, filter_median, smooth_mean
+from plimsoll.analysis.levels.plateaus import Plateau, find_plateaus
+from plimsoll.analysis.levels.ramp_fit import NEAR, PLATEAUS, Flags, Floats, RampFit, Side, whiten
 from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.log import Times, Values
 from plimsoll.model.samples import Samples
@@ -94,7 +94,7 @@ class SteadyState:
     tests: tuple[tuple[int, int], ...] = ()
 
 
-def steady_state(times: Times, values: Values, levels: Sequence[Plateau] | None = None) -> SteadyState | NotSteady:
+def find_steady_state(times: Times, values: Values, levels: Sequence[Plateau] | None = None) -> SteadyState | NotSteady:
     """Return the steady state of a load, or the reason why there is none.
 
     Args:
@@ -108,16 +108,16 @@ def steady_state(times: Times, values: Values, levels: Sequence[Plateau] | None 
         return NotSteady(f"{len(values)} samples are too few to tell", is_certain=False)
     if not values.any():
         return NotSteady("there was no load", is_certain=False)
-    if count := cycles(values):
+    if count := count_cycles(values):
         return NotSteady(f"the load comes and goes, {count:,} times")
     if len(tests := separate_tests(values)) > 1:
-        return _in_longest(times, values, tests)
-    levels = plateaus(Samples(times, values)) if levels is None else levels
+        return _find_in_longest_test(times, values, tests)
+    levels = find_plateaus(Samples(times, values)) if levels is None else levels
     if levels and not _are_one_level(levels):
-        return _among_steps(times, values, levels)
-    between_ramps = _between_ramps(times, values)
+        return _find_among_steps(times, values, levels)
+    between_ramps = _find_between_ramps(times, values)
     if isinstance(between_ramps, NotSteady):
-        between_ramps = _in_episode(times, values) or between_ramps
+        between_ramps = _find_in_episode(times, values) or between_ramps
     if isinstance(between_ramps, SteadyState) and between_ramps.confidence < _LEAST_CONFIDENCE:
         return NotSteady("where the load becomes steady, or ends to be, cannot be told closely", is_certain=False)
     return between_ramps
@@ -129,11 +129,11 @@ def _are_one_level(levels: Sequence[Plateau]) -> bool:
     return len(heights) > 2 and max(heights) - min(heights) <= _TOLERANCE * (max(heights) + min(heights))
 
 
-def _in_longest(times: Times, values: Values, tests: Sequence[tuple[int, int]]) -> SteadyState | NotSteady:
+def _find_in_longest_test(times: Times, values: Values, tests: Sequence[tuple[int, int]]) -> SteadyState | NotSteady:
     """Return the steady state of the longest of several tests, or the reason why that test has no steady state."""
     spans = tuple((int(times[begin]), int(times[end - 1])) for begin, end in tests)
     at = max(range(len(tests)), key=lambda at: spans[at][1] - spans[at][0])
-    state = steady_state(times[slice(*tests[at])], values[slice(*tests[at])])
+    state = find_steady_state(times[slice(*tests[at])], values[slice(*tests[at])])
     if isinstance(state, NotSteady):
         return NotSteady(f"{state.why} in the longest of {len(tests)} tests", state.is_certain, spans)
     near = round(NEAR * int(times[-1] - times[0]))
@@ -145,14 +145,14 @@ def _in_longest(times: Times, values: Values, tests: Sequence[tuple[int, int]]) 
     return SteadyState(state.begin or begin, state.end or end, state.level, confidence, spans)
 
 
-def _among_steps(times: Times, values: Values, levels: Sequence[Plateau]) -> SteadyState | NotSteady:
+def _find_among_steps(times: Times, values: Values, levels: Sequence[Plateau]) -> SteadyState | NotSteady:
     """Return the plateau that lasts for half the run, if it is steady; else the reason why there is no steady state."""
     length = int(times[-1] - times[0])
     longest = max(levels, key=lambda plateau: plateau.end - plateau.start)
     inside = (times >= longest.start) & (times <= longest.end)
     if longest.end - longest.start < _LONG_STEP * length or np.count_nonzero(inside) < _FEWEST:
         return NotSteady("the load changes in steps")
-    between_ramps = _between_ramps(times[inside], values[inside])
+    between_ramps = _find_between_ramps(times[inside], values[inside])
     if isinstance(between_ramps, NotSteady):
         return between_ramps
     near = round(NEAR * length)
@@ -173,12 +173,12 @@ def _among_steps(times: Times, values: Values, levels: Sequence[Plateau]) -> Ste
     )
 
 
-def _in_episode(times: Times, values: Values) -> SteadyState | None:
+def _find_in_episode(times: Times, values: Values) -> SteadyState | None:
     """Return the steady state of the longest time with a load, such as one of several tests; None if there is none."""
-    part = longest_episode(times, values)
+    part = find_longest_episode(times, values)
     if part is None or np.count_nonzero(part.inside) < _FEWEST:
         return None
-    between_ramps = _between_ramps(_closed_up(times, part), values[part.inside])
+    between_ramps = _find_between_ramps(_close_pauses(times, part), values[part.inside])
     if isinstance(between_ramps, NotSteady):
         return None
     samples, near = times[part.inside], round(NEAR * int(times[-1] - times[0]))
@@ -187,7 +187,7 @@ def _in_episode(times: Times, values: Values) -> SteadyState | None:
         if boundary is None:
             return None if is_edge_of_run else Boundary(edge, edge - near, edge + near, _EDGE_IS_NEAR)
         at, low, high = (
-            int(samples[np.searchsorted(_closed_up(times, part), value)])
+            int(samples[np.searchsorted(_close_pauses(times, part), value)])
             for value in (boundary.at, boundary.low, boundary.high)
         )
         return Boundary(at, low, high, boundary.confidence)
@@ -197,19 +197,19 @@ def _in_episode(times: Times, values: Values) -> SteadyState | None:
     return SteadyState(begin, end, between_ramps.level, min(between_ramps.confidence, _OF_EPISODE))
 
 
-def _closed_up(times: Times, part: Episode) -> Times:
+def _close_pauses(times: Times, part: Episode) -> Times:
     """Return the times of an episode without its pauses, as if the load had continued at once."""
     values = times[part.inside]
-    step = int(median(np.diff(values)))
+    step = int(compute_median(np.diff(values)))
     pauses = np.diff(values, prepend=values[0] - step) - step
     return values - np.cumsum(np.where(pauses > step, pauses, 0))
 
 
-def _between_ramps(times: Times, values: Values) -> SteadyState | NotSteady:
+def _find_between_ramps(times: Times, values: Values) -> SteadyState | NotSteady:
     """Return the steady state between a ramp before and a ramp after, or the reason why there is none."""
     start, length = int(times[0]), int(times[-1] - times[0])
-    x, y = _binned((times - start) / length, _without_spikes(values))
-    fit = RampFit(x, _without_bursts(y))
+    x, y = _average_bins((times - start) / length, _replace_outliers(values))
+    fit = RampFit(x, _limit_bursts(y))
 
     left, right = fit.sides
 
@@ -217,7 +217,7 @@ def _between_ramps(times: Times, values: Values) -> SteadyState | NotSteady:
         nearest = [int(times[np.argmin(np.abs(times - (start + share * length)))]) for share in (at, low, high)]
         return Boundary(*nearest, confidence=side.confidence) if side.end else None
 
-    return not_steady(fit) or SteadyState(
+    return find_unsteadiness(fit) or SteadyState(
         boundary(left, left.low, left.at, left.high),
         boundary(right, 1 - right.high, 1 - right.at, 1 - right.low),
         fit.level,
@@ -225,15 +225,15 @@ def _between_ramps(times: Times, values: Values) -> SteadyState | NotSteady:
     )
 
 
-def _without_spikes(values: Values) -> Floats:
+def _replace_outliers(values: Values) -> Floats:
     """Return the values with outliers replaced by the median of their neighbours."""
-    middle = median_filter(values, 9, "symmetric")
+    middle = filter_median(values, 9, "symmetric")
     away = np.abs(values - middle)
-    usual = median(away[away > 0]) if away.any() else 0.0
+    usual = compute_median(away[away > 0]) if away.any() else 0.0
     return np.where(away > _SPIKE * usual, middle, values)
 
 
-def _binned(x: Floats, y: Values) -> tuple[Floats, Floats]:
+def _average_bins(x: Floats, y: Values) -> tuple[Floats, Floats]:
     """Return the mean time and mean value in up to 300 equal parts of the run; parts without samples are left out."""
     bins = len(x) // -(-len(x) // _BINS)
     at = np.minimum((x * bins).astype(np.intp), bins - 1)
@@ -243,15 +243,15 @@ def _binned(x: Floats, y: Values) -> tuple[Floats, Floats]:
     return means[0], means[1]
 
 
-def _without_bursts(values: Floats) -> Floats:
+def _limit_bursts(values: Floats) -> Floats:
     """Return the values with short bursts limited; short ramps at the ends of the series are kept."""
-    middle = median_filter(values, 2 * max(1, round(_BURST_LASTS * len(values))) + 1, "edge")
+    middle = filter_median(values, 2 * max(1, round(_BURST_LASTS * len(values))) + 1, "edge")
     away = values - middle
-    most = _BURST * median(np.abs(away))
+    most = _BURST * compute_median(np.abs(away))
     return middle + np.clip(away, -most, most)
 
 
-def not_steady(fit: RampFit) -> NotSteady | None:
+def find_unsteadiness(fit: RampFit) -> NotSteady | None:
     """Return the reason why the level of a series is not a steady state; None if it is."""
     left, right = fit.sides
     begin, end = max(left.at, left.end), 1 - max(right.at, right.end)
@@ -259,7 +259,7 @@ def not_steady(fit: RampFit) -> NotSteady | None:
     if fit.level <= 0 or end - begin < _SHORTEST or np.count_nonzero(inside) < _FEWEST_BINS:
         return NotSteady("the load does not keep one level for long enough")
     residual = fit.y - fit.model
-    if (left.end or right.end) and fit.score(residual, fit.parameters) > _ramps_alone(fit):
+    if (left.end or right.end) and fit.score(residual, fit.parameters) > _fit_ramps_alone(fit):
         return NotSteady("the load climbs or falls for more of the time than it keeps a level")
     if PLATEAUS[left.shape] * left.end > _STEP_LASTS * (end - begin) and left.height > -_STEP_LASTS * fit.level:
         return NotSteady("the load has more than one level")
@@ -267,25 +267,27 @@ def not_steady(fit: RampFit) -> NotSteady | None:
     if any(side.high - side.low > widest for side in fit.sides):
         return NotSteady("the load varies too much to tell where it becomes steady", is_certain=False)
     tolerance = min(_TOLERANCE, _PER_RUN * (end - begin)) * fit.level
-    result = _trend(fit, inside, residual[inside], tolerance) or _parts(fit, residual[inside], tolerance)
+    result = _find_trend(fit, inside, residual[inside], tolerance) or _find_deviating_part(
+        fit, residual[inside], tolerance
+    )
     if result or inside.all():
         return result
     width = max(4, len(fit.x) // 20)
-    away = float(np.abs(moving_mean(residual, width))[~inside].max())
+    away = float(np.abs(smooth_mean(residual, width))[~inside].max())
     unlike_ramps = away > _MISFIT[end - begin >= _LONG_STEADY] * fit.level + _Z_PART * fit.noise.error_of_mean(width)
     return NotSteady("the load rises and falls irregularly") if unlike_ramps else None
 
 
-def _trend(fit: RampFit, inside: Flags, rest: Floats, tolerance: float) -> NotSteady | None:
+def _find_trend(fit: RampFit, inside: Flags, rest: Floats, tolerance: float) -> NotSteady | None:
     """Return the reason if the level climbs, falls, or differs between the middle and the ends; else None.
 
     `rest` are the residuals `inside` the level, and `tolerance` is the change that a steady state may have.
     """
     noise, x = fit.noise, fit.x[inside]
     u = (x - x[0]) / (x[-1] - x[0]) - 0.5
-    rows = whitened(np.array([np.ones(len(u)), u, (u * u - 1 / 12) / 4]), noise.phi)
+    rows = whiten(np.array([np.ones(len(u)), u, (u * u - 1 / 12) / 4]), noise.phi)
     covariance = np.linalg.inv(rows @ rows.T)
-    changes = covariance @ (rows @ whitened(rest, noise.phi))
+    changes = covariance @ (rows @ whiten(rest, noise.phi))
     errors = np.sqrt(np.diag(covariance) * (1 - noise.phi**2)) * noise.deviation
     if errors[1] > _LARGEST_ERROR * fit.level:
         return NotSteady("the load varies too much to tell whether it is steady", is_certain=False)
@@ -296,7 +298,7 @@ def _trend(fit: RampFit, inside: Flags, rest: Floats, tolerance: float) -> NotSt
     return NotSteady("the load rises and falls even in its steadiest part") if sure[1] else None
 
 
-def _parts(fit: RampFit, rest: Floats, tolerance: float) -> NotSteady | None:
+def _find_deviating_part(fit: RampFit, rest: Floats, tolerance: float) -> NotSteady | None:
     """Return the reason if a part of the level, or several parts together, deviate from the level; else None.
 
     `rest` are the residuals inside the level, and `tolerance` is the deviation that a steady state may have.
@@ -323,14 +325,14 @@ def _parts(fit: RampFit, rest: Floats, tolerance: float) -> NotSteady | None:
     return NotSteady("the load drifts") if drifts or lingers else None
 
 
-def _ramps_alone(fit: RampFit) -> float:
+def _fit_ramps_alone(fit: RampFit) -> float:
     """Return the lowest BIC of descriptions without a level: a straight line, or a rise followed by a fall."""
     value = np.inf
-    white_y = whitened(fit.y, fit.noise.phi)
+    white_y = whiten(fit.y, fit.noise.phi)
     for top in (0.0, *np.linspace(0.1, 0.9, 25)):
         sides = [np.maximum(0, fit.x - top)] + ([np.maximum(0, top - fit.x)] if top else [])
         rows = np.array([np.ones(len(fit.x)), *sides])
-        white = whitened(rows, fit.noise.phi)
+        white = whiten(rows, fit.noise.phi)
         solve = np.linalg.solve(white @ white.T, white @ white_y)
         if not top or max(solve[1:]) <= 0:
             value = min(value, fit.score(fit.y - solve @ rows, 3 if top else 1))

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from plimsoll.analysis.filters import median
+from plimsoll.analysis.filters import compute_median
 from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.log import Times, Values
 
@@ -139,7 +139,7 @@ class RegularSpikes:
         return self.width_s <= _MOST_OF_ALIAS * self.step_s
 
 
-def regular_spikes(seconds: Values, values: Values) -> RegularSpikes | None:
+def find_regular_spikes(seconds: Values, values: Values) -> RegularSpikes | None:
     """Return the regular spikes of evenly sampled values; None if the rhythm of the spikes may be chance.
 
     Long series are first reduced to the highest value of several samples, so periods shorter than about a thousandth of
@@ -147,7 +147,7 @@ def regular_spikes(seconds: Values, values: Values) -> RegularSpikes | None:
     """
     if len(values) < _FEWEST_ROWS * FEWEST_BEATS:
         return None
-    step = median(np.diff(seconds[:_LONG]))
+    step = compute_median(np.diff(seconds[:_LONG]))
     together = -(-len(values) // _LONG)
     if together > 1:
         starts = np.arange(0, len(values), together)
@@ -158,12 +158,16 @@ def regular_spikes(seconds: Values, values: Values) -> RegularSpikes | None:
 
 def _find_regular(seconds: Values, values: Values, step: float) -> RegularSpikes | None:
     """Find spikes in several ways, and return the regular spikes with the best rhythm; None without a rhythm."""
-    ways = [(spike, beat) for spike in spikes(values) if (beat := rhythm(seconds[spike.first], _FEWEST_ROWS * step))]
+    ways = [
+        (spike, beat)
+        for spike in find_spikes(values)
+        if (beat := find_rhythm(seconds[spike.first], _FEWEST_ROWS * step))
+    ]
     ways.sort(key=lambda way: -way[1].agreement * len(way[1].events))
-    return next((regular for way in ways if (regular := _regular(values, *way, step))), None)
+    return next((regular for way in ways if (regular := _select_regular(values, *way, step))), None)
 
 
-def _regular(values: Values, result: Spikes, beat: Rhythm, step: float) -> RegularSpikes | None:
+def _select_regular(values: Values, result: Spikes, beat: Rhythm, step: float) -> RegularSpikes | None:
     """Return the spikes that belong to the rhythm `beat`; None if too many are missing, or if spikes are too wide."""
     if beat.missing > _MOST_MISSING * (beat.beats[-1] + 1):
         return None
@@ -173,29 +177,29 @@ def _regular(values: Values, result: Spikes, beat: Rhythm, step: float) -> Regul
     edges[result.first] += 1
     edges[result.last + 1] -= 1
     between = values[np.cumsum(edges[:-1]) == 0]
-    if not len(between) or _raised_share(values, first, peak) > _MOST_RAISED:
+    if not len(between) or _compute_raised_share(values, first, peak) > _MOST_RAISED:
         return None
-    if (first == last).all() and _artefact(values[peak], between, first, beat):
+    if (first == last).all() and _is_artefact(values[peak], between, first, beat):
         return None
-    reach_s, width_s = beat.reach + step / len(first), median(last - first + 1) * step
-    figures = (beat.period, reach_s, beat.missing, median(between), values[peak], width_s, beat.agreement, step)
+    reach_s, width_s = beat.reach + step / len(first), compute_median(last - first + 1) * step
+    figures = (beat.period, reach_s, beat.missing, compute_median(between), values[peak], width_s, beat.agreement, step)
     return RegularSpikes(first, peak, last, *figures)
 
 
-def _artefact(tops: Values, between: Values, first: NDArray[np.intp], beat: Rhythm) -> bool:
+def _is_artefact(tops: Values, between: Values, first: NDArray[np.intp], beat: Rhythm) -> bool:
     """Return whether spikes of one sample come from how the counter is updated, not from the measured quantity.
 
     A counter that is updated at intervals stands still in between. If the counter is updated slightly more often than
     it is sampled, a sample sometimes contains two updates, which doubles a rate.
     """
     still = bool((between == between[0]).all()) and len(set(np.diff(first).tolist())) == 1
-    level = median(between)
+    level = compute_median(between)
     ratio = tops / level if level > 0 else np.full(len(tops), np.inf)
-    doubled = abs(median(ratio) - 2) < 0.1 and float(np.ptp(np.quantile(ratio, (0.1, 0.9)))) < 0.4
+    doubled = abs(compute_median(ratio) - 2) < 0.1 and float(np.ptp(np.quantile(ratio, (0.1, 0.9)))) < 0.4
     return doubled or (still and beat.period <= _UPDATED_S)
 
 
-def _raised_share(values: Values, first: NDArray[np.intp], peak: NDArray[np.intp]) -> float:
+def _compute_raised_share(values: Values, first: NDArray[np.intp], peak: NDArray[np.intp]) -> float:
     """Return the usual share of a period that is above half of the spike's height.
 
     Half is the middle between the lowest quarter of the period and the peak. The share is small for spikes, and about
@@ -209,10 +213,10 @@ def _raised_share(values: Values, first: NDArray[np.intp], peak: NDArray[np.intp
         middle = (float(np.partition(period, low)[low]) + float(values[at])) / 2
         raised = np.count_nonzero(period > middle) - 0.5  # a spike begins and ends somewhere between samples
         shares.append(raised / len(period))
-    return median(shares)
+    return compute_median(shares)
 
 
-def spikes(values: Values) -> list[Spikes]:
+def find_spikes(values: Values) -> list[Spikes]:
     """Return the spikes of evenly sampled values, once for each way to find spikes; empty without spikes.
 
     The ways differ in how fast the level may change, and in how much lower than the highest spike a spike may be.
@@ -222,36 +226,36 @@ def spikes(values: Values) -> list[Spikes]:
         size = len(values) // blocks
         if size < _FEWEST_IN_BLOCK:
             break
-        level = _level(values, size)
+        level = _estimate_level(values, size)
         above = values - level
-        scatter = _NORMAL * float(_median(np.abs(above)))
+        scatter = _NORMAL * float(_compute_median(np.abs(above)))
         value = max(_DEVIATIONS * scatter, 1e-9 * float(np.abs(values).max()))
         high = np.sort(above[above > value])  # a tenth of it is in the highest spikes
         for part in _PARTS_OF_TOP if len(high) else ():
-            runs = _above(above, max(value, part * float(high[len(high) * 9 // 10])))
+            runs = _find_runs_above(above, max(value, part * float(high[len(high) * 9 // 10])))
             key, share = runs.first.tobytes() + runs.last.tobytes(), (runs.last - runs.first + 1).sum() / len(values)
             if len(runs.first) >= _FEWEST and key not in spikes_by_spans and share < _MOST_OF_TIME:
                 spikes_by_spans[key] = runs
     return list(spikes_by_spans.values())
 
 
-def _level(values: Values, size: int) -> Values:
+def _estimate_level(values: Values, size: int) -> Values:
     """Return the level at each row: medians of blocks of rows, smoothed by a median of three, and interpolated."""
     blocks = len(values) // size
-    medians = _median(values[: blocks * size].reshape(blocks, size))
+    medians = _compute_median(values[: blocks * size].reshape(blocks, size))
     padded = np.concatenate((medians[:1], medians, medians[-1:]))
     before, after = padded[:-2], padded[2:]
     smooth = np.maximum(np.minimum(before, after), np.minimum(np.maximum(before, after), medians))
     return np.interp(np.arange(len(values)), (np.arange(blocks) + 0.5) * size - 0.5, smooth)
 
 
-def _median(values: Values) -> Values:
+def _compute_median(values: Values) -> Values:
     """Return the median along the last axis (the upper of two); np.median takes three times as long."""
     at = values.shape[-1] // 2
     return np.partition(values, at, axis=-1)[..., at]
 
 
-def _above(above: Values, value: float) -> Spikes:
+def _find_runs_above(above: Values, value: float) -> Spikes:
     """Return the runs of consecutive rows above half of `value` (above 0) with at least one row above `value`."""
     raised = np.concatenate(([False], above > value / 2, [False]))
     edges = np.flatnonzero(raised[1:] != raised[:-1])
@@ -271,7 +275,7 @@ class EventParts(NamedTuple):
     stop: NDArray[np.intp]
 
 
-def event_parts(starts: Times, width: int, period: int, times: Times, step: int) -> EventParts | None:
+def split_events(starts: Times, width: int, period: int, times: Times, step: int) -> EventParts | None:
     """Return the parts of events for samples at `times` (every `step`); None if there are too few samples."""
     length = max(width, step)
     parts = min(_MOST_PARTS, period // length)
@@ -283,7 +287,7 @@ def event_parts(starts: Times, width: int, period: int, times: Times, step: int)
     return EventParts(first[filled], stop[filled]) if np.count_nonzero(filled) >= _FEWEST_EVENTS else None
 
 
-def raised(parts: EventParts, values: Values) -> Raised | None:
+def compare_during_events(parts: EventParts, values: Values) -> Raised | None:
     """Compare samples during events with samples between events; None if all parts of each event are alike.
 
     If events had no effect, each part would be equally likely to have the highest mean; van Elteren's test (a rank-sum
@@ -296,14 +300,14 @@ def raised(parts: EventParts, values: Values) -> Raised | None:
     rank = (samples < first).sum() + 0.5 * (samples == first).sum()
     # The variance of the rank of a random part, corrected for ties.
     count = means.shape[1]
-    variance = len(means) * (count * count - 1) / 12 - _ties(means) / (12 * count)
+    variance = len(means) * (count * count - 1) / 12 - _compute_tie_correction(means) / (12 * count)
     if variance <= 0:
         return None
     z = float(rank - len(means) * (count - 1) / 2) / math.sqrt(variance)
     return Raised(float(first.mean()), float(samples.mean()), math.erfc(z / math.sqrt(2)) / 2)
 
 
-def _ties(means: Values) -> float:
+def _compute_tie_correction(means: Values) -> float:
     """Return the tie correction: the sum, over groups of equal means in a row, of the squared group size less one."""
     ordered = np.sort(means, axis=1)
     begins = np.ones(ordered.shape, dtype=bool)
@@ -312,69 +316,71 @@ def _ties(means: Values) -> float:
     return float((sizes * (sizes * sizes - 1)).sum())
 
 
-def rhythm(times: Values, shortest: float) -> Rhythm | None:
+def find_rhythm(times: Values, shortest: float) -> Rhythm | None:
     """Return the rhythm of events at ascending times; None if a rhythm may be chance or is faster than `shortest`."""
     steps = np.diff(times, prepend=-np.inf)
-    events = np.flatnonzero(steps >= _TOO_CLOSE * median(steps[1:])) if len(times) > 1 else np.arange(len(times))
+    events = (
+        np.flatnonzero(steps >= _TOO_CLOSE * compute_median(steps[1:])) if len(times) > 1 else np.arange(len(times))
+    )
     if len(events) < FEWEST_BEATS:
         return None
     at = times[events]
-    if median(np.diff(at)) * _LONGEST < shortest:
+    if compute_median(np.diff(at)) * _LONGEST < shortest:
         return None
     count = len(at) - 1
-    period, agreement = by_neighbours(np.diff(at))
+    period, agreement = find_period_by_neighbours(np.diff(at))
     if agreement >= float(np.interp(count, _INTERVALS, _CHANCE_NEIGHBOURS)):
         beats = np.concatenate(([0], np.cumsum(np.rint(np.diff(at) / period)))).astype(np.intp)
-        beat = Rhythm(_mean_period(at, beats), beats, events, agreement)
+        beat = Rhythm(_compute_mean_period(at, beats), beats, events, agreement)
     else:
         if count >= _MOST_EVENTS or agreement < _SOME_AGREEMENT:
             return None
-        period, agreement = by_phase(at)
+        period, agreement = find_period_by_phase(at)
         if agreement < float(np.interp(count, _INTERVALS, _CHANCE_PHASE)):
             return None
-        beat = _locked(at, events, period, agreement)
+        beat = _lock_rhythm(at, events, period, agreement)
     return beat if beat.period >= shortest and len(beat.beats) >= FEWEST_BEATS else None
 
 
-def by_neighbours(intervals: Values) -> tuple[float, float]:
+def find_period_by_neighbours(intervals: Values) -> tuple[float, float]:
     """Return the period that fits the intervals between neighbouring events best, and the agreement (at most 1)."""
-    tried = _tried(intervals, _FINEST)
+    tried = _list_periods(intervals, _FINEST)
     # At an even pace few intervals are different. Periods that agree nearly as well are then compared exactly.
     different, counts = np.unique(intervals, return_counts=True)
-    agreement = _agreement(different, tried) @ counts / len(intervals)
+    agreement = _compute_agreement(different, tried) @ counts / len(intervals)
     tried = tried[agreement >= agreement.max(initial=-1) - _ROUNDING]
-    return _best(tried, _agreement(intervals, tried).mean(axis=1))
+    return _choose_best(tried, _compute_agreement(intervals, tried).mean(axis=1))
 
 
-def _agreement(intervals: Values, tried: Values) -> Values:
+def _compute_agreement(intervals: Values, tried: Values) -> Values:
     """Return the agreement of each interval with each period tried; a row for each period."""
     ratio = intervals / tried[:, np.newaxis]
     whole = np.rint(ratio)
     return np.where((whole >= 1) & (whole <= _LONGEST_GAP), np.cos(2 * np.pi * ratio), -0.5)
 
 
-def by_phase(times: Values) -> tuple[float, float]:
+def find_period_by_phase(times: Values) -> tuple[float, float]:
     """Return the period that fits the phases of the events best, and the agreement (at most 1)."""
-    tried = _tried(np.diff(times), min(_FINEST, 0.2 / len(times)))
-    return _best(tried, np.abs(np.exp(2j * np.pi * times / tried[:, np.newaxis]).mean(axis=1)))
+    tried = _list_periods(np.diff(times), min(_FINEST, 0.2 / len(times)))
+    return _choose_best(tried, np.abs(np.exp(2j * np.pi * times / tried[:, np.newaxis]).mean(axis=1)))
 
 
-def _best(tried: Values, agreement: Values) -> tuple[float, float]:
+def _choose_best(tried: Values, agreement: Values) -> tuple[float, float]:
     """Return the period with the best agreement, and that agreement; 0 and -1 if no period was tried."""
     best = int(np.argmax(agreement)) if len(tried) else None
     return (0.0, -1.0) if best is None else (float(tried[best]), float(agreement[best]))
 
 
-def _tried(intervals: Values, step: float) -> Values:
+def _list_periods(intervals: Values, step: float) -> Values:
     """Return the periods to try, near the usual interval, such that enough intervals are about one period long."""
-    usual = median(intervals)
+    usual = compute_median(intervals)
     tried = usual * np.exp(np.arange(np.log(_SHORTEST), np.log(_LONGEST), step))
     different, counts = np.unique(intervals, return_counts=True)
     next_to = (np.rint(different / tried[:, np.newaxis]) == 1) @ counts
     return tried[next_to >= _FEWEST_NEXT * len(intervals)]
 
 
-def _locked(at: Values, events: NDArray[np.intp], period: float, agreement: float) -> Rhythm:
+def _lock_rhythm(at: Values, events: NDArray[np.intp], period: float, agreement: float) -> Rhythm:
     """Return the rhythm with this period and agreement; of several events in a beat, the nearest to it is kept."""
     offset = float(np.angle(np.exp(2j * np.pi * at / period).mean())) / (2 * np.pi)
     place = at / period - offset
@@ -382,10 +388,10 @@ def _locked(at: Values, events: NDArray[np.intp], period: float, agreement: floa
     order = np.lexsort((np.abs(place - beats), beats))
     kept = np.sort(order[np.concatenate(([True], np.diff(beats[order]) > 0))])
     beats = beats[kept] - beats[kept[0]]
-    return Rhythm(_mean_period(at[kept], beats), beats, events[kept], agreement)
+    return Rhythm(_compute_mean_period(at[kept], beats), beats, events[kept], agreement)
 
 
-def _mean_period(at: Values, beats: NDArray[np.intp]) -> float:
+def _compute_mean_period(at: Values, beats: NDArray[np.intp]) -> float:
     """Return the period of beats: the mean interval, or the slope of a line through the beats.
 
     The mean is used if each beat is timed from the previous beat. If each beat is early or late independently, long

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from plimsoll.analysis.filters import median
+from plimsoll.analysis.filters import compute_median
 from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.log import Values
 
@@ -32,46 +32,46 @@ class Response:
     top: tuple[float, float]
 
 
-def top(load: Values, share: float) -> Mask:
+def select_top(load: Values, share: float) -> Mask:
     """Return the rows whose load is at least this share of the highest load; if these are too few, the highest rows."""
     filled = np.isfinite(load)
     if not filled.any():
         return filled
-    mask = filled & (load >= share * highest(load))
+    mask = filled & (load >= share * find_highest(load))
     if mask.sum() < min(_FEWEST, filled.sum()):
         order = np.argsort(np.where(filled, load, -np.inf))
         mask[order[-min(_FEWEST, int(filled.sum())) :]] = True
     return mask
 
 
-def middle(load: Values) -> Mask:
+def select_middle(load: Values) -> Mask:
     """Return the rows with a middle load: well below the highest, and not low."""
     low, high = _MIDDLE
-    most = highest(load)
+    most = find_highest(load)
     return np.isfinite(load) & (load >= low * most) & (load <= high * most)
 
 
-def highest(values: Values) -> float:
+def find_highest(values: Values) -> float:
     """Return the highest value without outliers: a high percentile; NaN without values."""
     return float(np.nanpercentile(values, _HIGHEST)) if np.isfinite(values).any() else float("nan")
 
 
-def varies(values: Values, factor: float) -> bool:
+def is_varied(values: Values, factor: float) -> bool:
     """Return whether the highest value is at least `factor` times some lower values, even if most values are low."""
     filled = values[np.isfinite(values) & (values > 0)]
-    return len(filled) >= _FEWEST and int((filled * factor <= highest(filled)).sum()) >= _FEWEST_LOW
+    return len(filled) >= _FEWEST and int((filled * factor <= find_highest(filled)).sum()) >= _FEWEST_LOW
 
 
-def response(load: Values, work: Values) -> Response | None:
+def compute_response(load: Values, work: Values) -> Response | None:
     """Return the response of the work near the highest load; None if the load rarely is there, or hardly differs."""
-    most = highest(load)
+    most = find_highest(load)
     filled = np.isfinite(load) & np.isfinite(work) & (load > 0) & (work > 0)
-    lower = filled & middle(load)
+    lower = filled & select_middle(load)
     upper = filled & (load >= _TOP * most)
     if not lower.any() or upper.sum() < 2 or lower.sum() + upper.sum() < _FEWEST:
         return None
-    loads = [median(load[part]) for part in (lower, upper)]
-    works = [median(work[part]) for part in (lower, upper)]
+    loads = [compute_median(load[part]) for part in (lower, upper)]
+    works = [compute_median(work[part]) for part in (lower, upper)]
     if loads[1] < _LEAST_STEP * loads[0]:
         return None
     step = np.log(loads[1] / loads[0])
@@ -81,17 +81,19 @@ def response(load: Values, work: Values) -> Response | None:
     return Response(elasticity, _SIGMAS * error / float(step), (loads[0], works[0]), (loads[1], works[1]))
 
 
-def rises_to_its_end(work: Values, factor: float) -> bool:
+def is_rising_to_its_end(work: Values, factor: float) -> bool:
     """Return whether the work was still growing when it was highest, so that it had not levelled off."""
     filled = np.flatnonzero(np.isfinite(work))
     if len(filled) < 3 * _FEWEST:
         return False
     level = work[filled]
-    if (level >= _TOP * highest(level)).mean() > _LEVELLED_OFF:
+    if (level >= _TOP * find_highest(level)).mean() > _LEVELLED_OFF:
         return False
-    last = int(np.flatnonzero(level >= _TOP * highest(level))[-1]) + 1
+    last = int(np.flatnonzero(level >= _TOP * find_highest(level))[-1]) + 1
     part = max(last // 12, 2)
     if last < 3 * part:
         return False
     before = int(0.7 * last)
-    return bool(median(level[last - part : last]) >= factor * median(level[max(before - part, 0) : before]))
+    return bool(
+        compute_median(level[last - part : last]) >= factor * compute_median(level[max(before - part, 0) : before])
+    )

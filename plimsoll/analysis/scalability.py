@@ -6,9 +6,9 @@ sigma is the share of the work that must queue (contention), kappa the cost of k
 
 import numpy as np
 
-from plimsoll.analysis.demand import isotonic
-from plimsoll.analysis.distributions import f_beyond
-from plimsoll.analysis.filters import median
+from plimsoll.analysis.demand import fit_isotonic
+from plimsoll.analysis.distributions import compute_f_tail
+from plimsoll.analysis.filters import compute_median
 from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.log import Values
 
@@ -75,7 +75,7 @@ class Law:
 
     def __call__(self, load: Values) -> Values:
         """Return the throughput at these loads, by the law."""
-        return _law(np.array([self.rate.value, self.contention.value, self.coherency.value]), load)
+        return _compute_law(np.array([self.rate.value, self.contention.value, self.coherency.value]), load)
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ class Refused:
     why: str
 
 
-def scalability(load: Values, throughput: Values, errors: Values) -> Law | Refused:
+def fit_scalability(load: Values, throughput: Values, errors: Values) -> Law | Refused:
     """Return the fitted scalability law, or why it is not fitted: throughput must bend away from a straight line.
 
     Args:
@@ -100,7 +100,7 @@ def scalability(load: Values, throughput: Values, errors: Values) -> Law | Refus
     weights /= weights.mean()
 
     def rest(parameters: Values) -> Values:
-        return weights * (_law(parameters, load) - throughput)
+        return weights * (_compute_law(parameters, load) - throughput)
 
     start = _start(load, throughput)
     values = np.array([start[0] * 1e-3, 1e-3 / load.max(), 1e-3 / load.max() ** 2])
@@ -112,19 +112,22 @@ def scalability(load: Values, throughput: Values, errors: Values) -> Law | Refus
     count, floor = len(load), 1e-12 * float((throughput**2).sum())
     squares = float((fit.fun**2).sum()) + floor
     line_squares = float((straight**2).sum()) + floor
-    aic, aic_line = akaike(squares, count, 3), akaike(line_squares, count, 1)
-    chance = f_beyond(2, count - 3, (line_squares / squares - 1) * (count - 3) / 2)
-    fallen_behind = 1 - float(_law(fit.x, load).max() / (fit.x[0] * load[np.argmax(_law(fit.x, load))]))
+    aic, aic_line = compute_akaike(squares, count, 3), compute_akaike(line_squares, count, 1)
+    chance = compute_f_tail(2, count - 3, (line_squares / squares - 1) * (count - 3) / 2)
+    fallen_behind = 1 - float(_compute_law(fit.x, load).max() / (fit.x[0] * load[np.argmax(_compute_law(fit.x, load))]))
     if chance > _CHANCE or fallen_behind < _BENT:
         return Refused("throughput grows in proportion to the load as far as it was measured")
-    draws = _draws(fit.x, fit.jac, squares / (count - 3), count - 3)
+    draws = _draw_parameters(fit.x, fit.jac, squares / (count - 3), count - 3)
     rate, contention, coherency = (_estimate(value, draws[:, at]) for at, value in enumerate(fit.x))
     total = float(((weights * (throughput - np.average(throughput, weights=weights**2))) ** 2).sum())
     peak = maximum = None
     if coherency.low > 0:
         tops = np.sqrt(np.maximum(1 - draws[:, 1], 0) / np.maximum(draws[:, 2], 1e-12))
         top = float(np.sqrt((1 - fit.x[1]) / fit.x[2]))
-        peak, maximum = _estimate(top, tops), _estimate(float(_law(fit.x, np.array(top))), _law(draws.T, tops))
+        peak, maximum = (
+            _estimate(top, tops),
+            _estimate(float(_compute_law(fit.x, np.array(top))), _compute_law(draws.T, tops)),
+        )
     surely = throughput - _SURELY * np.hypot(errors, _MISFIT * throughput)
     if maximum and maximum.value < float(surely.max()):
         return Refused("no such law has the highest throughput that was measured")
@@ -133,7 +136,7 @@ def scalability(load: Values, throughput: Values, errors: Values) -> Law | Refus
     return Law(rate, contention, coherency, peak, maximum, 1 - squares / total, aic, aic_line)
 
 
-def _law(parameters: Values, load: Values) -> Values:
+def _compute_law(parameters: Values, load: Values) -> Values:
     rate, contention, coherency = parameters
     return rate * load / (1 + contention * (load - 1) + coherency * load * (load - 1))
 
@@ -148,7 +151,7 @@ def _start(load: Values, throughput: Values) -> Values:
     return np.array([1 / a, float(np.clip(b / a, 1e-9, 0.999)), max(c / a, 1e-12)])
 
 
-def _draws(best: Values, jacobian: Values, spread: float, freedom: int) -> Values:
+def _draw_parameters(best: Values, jacobian: Values, spread: float, freedom: int) -> Values:
     """Return random parameters around `best` (multivariate Student's t), without impossible values."""
     covariance = np.linalg.pinv(jacobian.T @ jacobian) * spread
     rng = np.random.default_rng(0)
@@ -162,12 +165,12 @@ def _estimate(value: float, draws: Values) -> CurveEstimate:
     return CurveEstimate(float(value), float(low), float(high))
 
 
-def akaike(squares: float, count: int, parameters: int) -> float:
+def compute_akaike(squares: float, count: int, parameters: int) -> float:
     """Return Akaike's criterion of a fit from its sum of squared residuals; lower is better."""
     return count * float(np.log(squares / count)) + 2 * (parameters + 1)
 
 
-def throughput_knee(load: Values, throughput: Values) -> Knee | None:
+def find_throughput_knee(load: Values, throughput: Values) -> Knee | None:
     """Return the load from which throughput hardly grows: the corner of two lines that fit better than one line.
 
     None unless the second line is less than half as steep as the first.
@@ -177,24 +180,24 @@ def throughput_knee(load: Values, throughput: Values) -> Knee | None:
     if len(np.unique(x)) < FEWEST:
         return None
     corners = np.linspace(x[1], x[-2], 60)
-    fits = [_hinge(x, y, corner) for corner in corners]
+    fits = [_fit_hinge(x, y, corner) for corner in corners]
     at = int(np.argmin([fit[0] for fit in fits]))
     squares, before, after, level = fits[at]
     straight = float(((np.polyval(np.polyfit(x, y, 1), x) - y) ** 2).sum())
     floor = 1e-12 * float((y**2).sum())
-    better = akaike(straight + floor, len(x), 2) - akaike(squares + floor, len(x), 4)
+    better = compute_akaike(straight + floor, len(x), 2) - compute_akaike(squares + floor, len(x), 4)
     bent = before > 0 and after < _GAIN * before
     return Knee(float(corners[at]), level) if bent and better > 0 else None
 
 
-def _hinge(x: Values, y: Values, corner: float) -> tuple[float, float, float, float]:
+def _fit_hinge(x: Values, y: Values, corner: float) -> tuple[float, float, float, float]:
     """Return the squared residuals of two lines that meet at x = `corner`, both slopes, and the value at the corner."""
     terms = np.column_stack([np.ones_like(x), x - corner, np.maximum(x - corner, 0)])
     fit = np.linalg.lstsq(terms, y, rcond=None)[0]
     return float(((terms @ fit - y) ** 2).sum()), float(fit[1]), float(fit[1] + fit[2]), float(fit[0])
 
 
-def latency_knee(rate: Values, latency: Values) -> LatencyKnee | None:
+def find_latency_knee(rate: Values, latency: Values) -> LatencyKnee | None:
     """Return the highest rate at which latency is still as low as under low load.
 
     None if latency does not grow, or if there are too few rates. The values may be means of load steps, or samples at
@@ -205,12 +208,12 @@ def latency_knee(rate: Values, latency: Values) -> LatencyKnee | None:
     x, at, count = np.unique(rate[filled], return_inverse=True, return_counts=True)
     if len(x) < _FEWEST_RATES:
         return None
-    y = isotonic(np.bincount(at, weights=latency[filled]) / count, count.astype(float))
+    y = fit_isotonic(np.bincount(at, weights=latency[filled]) / count, count.astype(float))
     highest = float(np.percentile(x.repeat(count), _HIGHEST, method="nearest"))
     low = x <= _LOW * highest
     if not low.any():
         return None
-    flat, at_highest = median(y[low].repeat(count[low])), float(y[np.searchsorted(x, highest)])
+    flat, at_highest = compute_median(y[low].repeat(count[low])), float(y[np.searchsorted(x, highest)])
     is_flat = y <= _FLAT * flat
     if at_highest < _GROWN * flat or np.count_nonzero(is_flat) < _FLAT_RATES:
         return None

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
-from plimsoll.analysis.distributions import normal
+from plimsoll.analysis.distributions import compute_normal_probability
 from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.log import Values
 
@@ -59,7 +59,7 @@ def rank_test(first: Values, second: Values) -> RankTest:
     wins = float(ranks[: len(second)].sum()) - len(second) * (len(second) + 1) / 2
     tied = float((ties.astype(np.float64) ** 3 - ties).sum()) / (count * (count - 1))
     deviation = np.sqrt(pairs / 12 * (count + 1 - tied))
-    chance = normal(-(max(wins, pairs - wins) - pairs / 2 - 0.5) / deviation)
+    chance = compute_normal_probability(-(max(wins, pairs - wins) - pairs / 2 - 0.5) / deviation)
     return RankTest(min(0.5, chance), wins > pairs / 2)
 
 
@@ -68,7 +68,7 @@ def shift(first: Values, second: Values) -> float:
     return float(np.median(second[:, None] - first[None, :]))
 
 
-def hochberg(chances: Values) -> Values:
+def correct_by_hochberg(chances: Values) -> Values:
     """Return the p-values of several tests, corrected for testing several at once.
 
     A level for the corrected p-values is the chance of one or more false alarms in all tests. Tests that rise and fall
@@ -84,23 +84,23 @@ def hochberg(chances: Values) -> Values:
 def rank_correlation(first: Values, second: Values, most_lag: int = 0) -> RankCorrelation | None:
     """Return the strongest rank correlation at any lag up to `most_lag` (samples); None with too few samples."""
     lags = sorted(range(-most_lag, most_lag + 1), key=abs)
-    pairs = {lag: pair for lag in lags if (pair := _ranked(first, second, lag)) is not None}
+    pairs = {lag: pair for lag in lags if (pair := _rank_pairs(first, second, lag)) is not None}
     if not pairs:
         return None
     coefficients = {lag: float((x * y).mean()) for lag, (x, y) in pairs.items()}
     best = max(coefficients, key=lambda lag: abs(coefficients[lag]))
     x, y = pairs[best]  # worth as many independent pairs as this
-    effective = len(x) / correlation_time(autocovariances(x) * autocovariances(y))
+    effective = len(x) / compute_correlation_time(compute_autocovariances(x) * compute_autocovariances(y))
     return RankCorrelation(coefficients[best], effective, best)
 
 
-def ranks(values: Values) -> Values:
+def rank_values(values: Values) -> Values:
     """Return the rank of each value; equal values share the mean of their ranks."""
     _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
     return (np.cumsum(counts) - (counts - 1) / 2)[inverse]
 
 
-def _ranked(first: Values, second: Values, lag: int) -> tuple[Values, Values] | None:
+def _rank_pairs(first: Values, second: Values, lag: int) -> tuple[Values, Values] | None:
     """Return the standardised ranks of both series, shifted by `lag`; None with too few pairs or a constant series."""
     count = len(first) - abs(lag)
     x = first[max(-lag, 0) : max(-lag, 0) + count]
@@ -108,13 +108,13 @@ def _ranked(first: Values, second: Values, lag: int) -> tuple[Values, Values] | 
     both = np.isfinite(x) & np.isfinite(y)
     if both.sum() < _FEWEST_PAIRS:
         return None
-    x, y = ranks(x[both]), ranks(y[both])
+    x, y = rank_values(x[both]), rank_values(y[both])
     if x.std() == 0 or y.std() == 0:
         return None
     return (x - x.mean()) / x.std(), (y - y.mean()) / y.std()
 
 
-def autocovariances(values: Values) -> Values:
+def compute_autocovariances(values: Values) -> Values:
     """Return the autocovariances of a series, or of each row of an array, at the lags 0 to n - 1, each divided by n."""
     rows = values.shape[-1]
     off = values - values.mean(axis=-1, keepdims=True)
@@ -124,7 +124,7 @@ def autocovariances(values: Values) -> Values:
     return np.fft.irfft(spectrum.real**2 + spectrum.imag**2, size)[..., :rows] / rows
 
 
-def block_lengths(values: Values, covariances: Values) -> Values:
+def choose_block_lengths(values: Values, covariances: Values) -> Values:
     """Return, for each row, the best mean block length (samples) of the stationary bootstrap of the mean; at least 1.
 
     Politis and White, "Automatic block-length selection for the dependent bootstrap" (2004), with the correction by
@@ -136,7 +136,7 @@ def block_lengths(values: Values, covariances: Values) -> Values:
     most = min(int(np.ceil(np.sqrt(rows))) + insignificant, rows - 2)
     if most <= insignificant:
         return lengths
-    bandwidths = np.where(covariances[:, 0] > 0, _bandwidths(values, covariances, most, insignificant), 0)
+    bandwidths = np.where(covariances[:, 0] > 0, _choose_bandwidths(values, covariances, most, insignificant), 0)
     longest = np.ceil(min(3 * np.sqrt(rows), rows / 3))
     for bandwidth in np.unique(bandwidths[bandwidths > 0]).tolist():
         at = np.flatnonzero(bandwidths == bandwidth)
@@ -150,7 +150,7 @@ def block_lengths(values: Values, covariances: Values) -> Values:
     return lengths
 
 
-def _bandwidths(values: Values, covariances: Values, most: int, insignificant: int) -> NDArray[np.intp]:
+def _choose_bandwidths(values: Values, covariances: Values, most: int, insignificant: int) -> NDArray[np.intp]:
     """Return, for each row, twice the lag after which autocorrelations are insignificant; at most `most`.
 
     Autocorrelations are insignificant after a lag if the next `insignificant` of them are; without such a lag, `most`
@@ -167,16 +167,16 @@ def _bandwidths(values: Values, covariances: Values, most: int, insignificant: i
     return np.minimum(2 * np.maximum(last, 1), most)
 
 
-def effective_samples(count: float, correlation: _Number) -> _Number:
+def count_effective_samples(count: float, correlation: _Number) -> _Number:
     """Return how many independent samples tell as much about a mean as `count` samples of AR(1) noise.
 
-    The formula (Bartlett, 1935) is for many samples. For few samples use `effective_in_window`; for noise that is not
-    AR(1) use `correlation_time`, which takes autocovariances.
+    The formula (Bartlett, 1935) is for many samples. For few samples use `count_effective_in_window`; for noise that is
+    not AR(1) use `correlation_time`, which takes autocovariances.
     """
     return count * (1 - correlation) / (1 + correlation)
 
 
-def effective_in_window(count: int, correlation: float) -> float:
+def count_effective_in_window(count: int, correlation: float) -> float:
     """Return how many independent samples tell as much about a mean as `count` samples of AR(1) noise, even if few.
 
     By Bartlett (1946), for series that are hardly longer than their correlation.
@@ -185,7 +185,7 @@ def effective_in_window(count: int, correlation: float) -> float:
     return count / ((1 + correlation) / (1 - correlation) - beyond)
 
 
-def correlation_time(covariances: Values) -> float:
+def compute_correlation_time(covariances: Values) -> float:
     """Return how many consecutive samples tell as much about the mean as one independent sample; at least 1.
 
     This is the sum of the autocorrelations, as long as the sum of two neighbours is positive (the initial monotone
@@ -201,7 +201,7 @@ def correlation_time(covariances: Values) -> float:
     return max(1.0, 2 * float(np.minimum.accumulate(pairs).sum()) - 1) if len(pairs) else 1.0
 
 
-def independent_means(
+def compute_independent_means(
     values: Values, correlation_time: float, weights: Values | None = None, breaks: Sequence[int] = ()
 ) -> Values:
     """Return the means of up to 100 blocks, each of at least three correlation times; no block contains a break.
@@ -211,19 +211,19 @@ def independent_means(
     value = max(_TIMES * correlation_time, len(values) / MOST)
     edges = [0, *breaks, len(values)]
     values_list = [
-        _means(values[start:end], None if weights is None else weights[start:end], int((end - start) // value))
+        _compute_means(values[start:end], None if weights is None else weights[start:end], int((end - start) // value))
         for start, end in pairwise(edges)
     ]
     means = np.concatenate(values_list)
-    return means if len(means) else _means(values, weights, 1)
+    return means if len(means) else _compute_means(values, weights, 1)
 
 
-def equal_means(values: Values, blocks: int) -> Values:
+def compute_block_means(values: Values, blocks: int) -> Values:
     """Return the means of `blocks` consecutive blocks of equal length."""
-    return _means(values, None, min(blocks, len(values)))
+    return _compute_means(values, None, min(blocks, len(values)))
 
 
-def _means(values: Values, weights: Values | None, blocks: int) -> Values:
+def _compute_means(values: Values, weights: Values | None, blocks: int) -> Values:
     if not blocks:
         return values[:0]
     starts = (np.arange(blocks) * len(values)) // blocks

@@ -14,9 +14,9 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from plimsoll.analysis.distributions import student_quantile
-from plimsoll.analysis.filters import median
-from plimsoll.analysis.significance import effective_samples
+from plimsoll.analysis.distributions import compute_student_quantile
+from plimsoll.analysis.filters import compute_median
+from plimsoll.analysis.significance import count_effective_samples
 from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.log import Values
 
@@ -57,7 +57,7 @@ class Line:
 
     def reach(self, confidence: float) -> float:
         """Return half the length of the confidence interval of the slope."""
-        return student_quantile(self.freedom, (1 + confidence) / 2) * self.error
+        return compute_student_quantile(self.freedom, (1 + confidence) / 2) * self.error
 
     def climbs(self, confidence: float) -> bool:
         """Return whether the whole confidence interval of the slope is above 0."""
@@ -95,45 +95,45 @@ class Trend:
         return low * high <= 0
 
 
-def trend(seconds: Values, values: Values, sure: float = SURE) -> Trend | None:
+def find_trend(seconds: Values, values: Values, sure: float = SURE) -> Trend | None:
     """Return the trend of finite values at ascending times (s); None if there are too few values to tell.
 
     `sure` is the confidence that the slope is not zero, from which on a trend is called one.
     """
-    return trends_of(seconds, [values], sure)[0]
+    return find_row_trends(seconds, [values], sure)[0]
 
 
-def trends_of(seconds: Values, rows: Sequence[Values], sure: float = SURE) -> list[Trend | None]:
+def find_row_trends(seconds: Values, rows: Sequence[Values], sure: float = SURE) -> list[Trend | None]:
     """Return the trend of each row of values, for rows that were all sampled at the same times (s)."""
-    parts = _parts(seconds, _PARTS) if len(seconds) >= _FEWEST_SAMPLES else np.empty(0, dtype=np.intp)
+    parts = _split_parts(seconds, _PARTS) if len(seconds) >= _FEWEST_SAMPLES else np.empty(0, dtype=np.intp)
     if len(parts) < _FEWEST_PARTS + 1:
         return [None] * len(rows)
     counts, ends = np.diff(parts), (float(seconds[0]), float(seconds[-1]))
     times, *means = (np.add.reduceat(values, parts[:-1]) / counts for values in (seconds, *rows))
     results: list[Trend | None] = []
-    for line, row, values in zip(_lines(times, np.stack(means)), means, rows, strict=True):
+    for line, row, values in zip(_fit_lines(times, np.stack(means)), means, rows, strict=True):
         start, end = (line.offset + line.slope * at for at in ends)
-        results.append(Trend(line, start, end, _direction(times, row, values, parts, line, sure)))
+        results.append(Trend(line, start, end, _find_direction(times, row, values, parts, line, sure)))
     return results
 
 
-def _parts(seconds: Values, count: int) -> NDArray[np.intp]:
+def _split_parts(seconds: Values, count: int) -> NDArray[np.intp]:
     """Return the first row of each of `count` parts of equal duration, and the number of rows; without empty parts."""
     edges = np.linspace(seconds[0], seconds[-1], count + 1)[:-1]
     return np.unique(np.concatenate((np.searchsorted(seconds, edges), [len(seconds)])))
 
 
-def _lines(times: Values, means: Values) -> list[Line]:
+def _fit_lines(times: Values, means: Values) -> list[Line]:
     """Return the least-squares line through each row of means."""
     middle = times - times.mean()
     slopes = (middle * means).sum(axis=1) / (middle * middle).sum()
     offsets = means.mean(axis=1) - slopes * times.mean()
     residuals = means - offsets[:, np.newaxis] - slopes[:, np.newaxis] * times
-    columns = (slopes, *_errors_of(middle, residuals, 2), offsets)
+    columns = (slopes, *_compute_errors(middle, residuals, 2), offsets)
     return [Line(*row) for row in zip(*(column.tolist() for column in columns), strict=True)]
 
 
-def _errors_of(middle: Values, residuals: Values, fitted: int) -> tuple[Values, Values]:
+def _compute_errors(middle: Values, residuals: Values, fitted: int) -> tuple[Values, Values]:
     """Return the standard error of a coefficient and its degrees of freedom, for each row of residuals.
 
     The error and the degrees of freedom are by the effective number of samples. `middle` are the times less their mean,
@@ -144,11 +144,13 @@ def _errors_of(middle: Values, residuals: Values, fitted: int) -> tuple[Values, 
     exact = squares == 0
     neighbours = (residuals[:, 1:] * residuals[:, :-1]).sum(axis=1) / np.where(exact, 1.0, squares)
     neighbours = np.clip(neighbours + (1 + 4 * neighbours) / count, 0.0, 0.99)
-    freedom = np.maximum(_LEAST_FREEDOM, effective_samples(count, neighbours) - fitted)
+    freedom = np.maximum(_LEAST_FREEDOM, count_effective_samples(count, neighbours) - fitted)
     return np.sqrt(squares / freedom / (middle * middle).sum()), np.where(exact, count - fitted, freedom)
 
 
-def _direction(times: Values, means: Values, values: Values, parts: NDArray[np.intp], line: Line, sure: float) -> int:
+def _find_direction(
+    times: Values, means: Values, values: Values, parts: NDArray[np.intp], line: Line, sure: float
+) -> int:
     """Return 1 if values climb throughout, -1 if they fall throughout, else 0; `line` is the line through the means."""
     sign = 1 if line.slope > 0 else -1
     rising, climb = sign * means, replace(line, slope=abs(line.slope))
@@ -156,7 +158,7 @@ def _direction(times: Values, means: Values, values: Values, parts: NDArray[np.i
         return 0
     # A falling series is negated, so that it climbs.
     floors = np.array([np.quantile(sign * values[a:b], FLOOR) for a, b in pairwise(parts)])
-    (floor,) = _lines(times, floors[np.newaxis])
+    (floor,) = _fit_lines(times, floors[np.newaxis])
     if not floor.climbs(sure) or floor.slope < FLOOR_FOLLOWS * climb.slope:
         return 0
     return 0 if is_doubtful(times, rising, climb.slope) else sign
@@ -165,19 +167,19 @@ def _direction(times: Values, means: Values, values: Values, parts: NDArray[np.i
 def is_doubtful(times: Values, rising: Values, slope: float) -> bool:
     """Return whether a climb may be over, as the means jump or level off."""
     change = slope * float(times[-1] - times[0])
-    return _jumps(rising, change) or _stepped(times, rising) or _levels_off(times, rising)
+    return _has_jumps(rising, change) or _is_step(times, rising) or _is_levelling_off(times, rising)
 
 
-def _jumps(means: Values, change: float) -> bool:
+def _has_jumps(means: Values, change: float) -> bool:
     """Return whether much of the change happens between neighbouring parts, by more than the noise between parts."""
     steps = means[2:] - means[:-2]
-    usual = median(steps)
-    scatter = _NORMAL * median(np.abs(steps - usual))
+    usual = compute_median(steps)
+    scatter = _NORMAL * compute_median(np.abs(steps - usual))
     most = float(steps.max())
     return most > _JUMP * change and most - usual > _OUTLYING * scatter
 
 
-def _stepped(times: Values, means: Values) -> bool:
+def _is_step(times: Values, means: Values) -> bool:
     """Return whether one step explains the means better than a line."""
     count = len(means)
     rows = np.arange(1, count)
@@ -187,18 +189,18 @@ def _stepped(times: Values, means: Values) -> bool:
     return float(between.max()) >= float((middle * means).sum() ** 2 / (middle * middle).sum())
 
 
-def _levels_off(times: Values, means: Values) -> bool:
+def _is_levelling_off(times: Values, means: Values) -> bool:
     """Return whether a climb has slowed down so much in the end that it may be over."""
     unit = (times - times[0]) / (times[-1] - times[0])
     basis = np.stack((np.ones_like(unit), unit, unit * unit), axis=1)
     (_, slope, curve), *_ = np.linalg.lstsq(basis, means, rcond=None)
     bend = unit * unit - np.polyval(np.polyfit(unit, unit * unit, 1), unit)
     residuals = means - basis @ np.linalg.lstsq(basis, means, rcond=None)[0]
-    (error,), _ = _errors_of(bend, residuals[np.newaxis], 3)
+    (error,), _ = _compute_errors(bend, residuals[np.newaxis], 3)
     return curve < -_CURVED * error and slope + 2 * curve < _STILL_AT_END * (slope + curve)
 
 
-def trend_beside(
+def correct_trend(
     alone: Trend, seconds: Values, values: Values, load: Values | None = None, smallest_change: float = 0.0
 ) -> Trend:
     """Return the trend of values corrected for other influences; `alone` if a correction does not help.
@@ -214,23 +216,23 @@ def trend_beside(
     if alone.direction or abs(alone.end - alone.start) < smallest_change / 2:
         return alone
     days = float(seconds[-1] - seconds[0]) / _DAY_S
-    parts = _parts(seconds, min(_MOST_PARTS, max(_PARTS_BESIDE, round(_PARTS_OF_DAY * days))))
+    parts = _split_parts(seconds, min(_MOST_PARTS, max(_PARTS_BESIDE, round(_PARTS_OF_DAY * days))))
     if len(parts) < _FEWEST_PARTS_BESIDE + 1:
         return alone
     lengths = np.diff(parts)
     times, means = (np.add.reduceat(values, parts[:-1]) / lengths for values in (seconds, values))
     loads = None if load is None else np.add.reduceat(load, parts[:-1]) / lengths
-    plain = _information(means, np.column_stack((np.ones_like(times), times)))
-    alternatives = list(_others(times, loads))
-    informations = [_information(means, _basis(times, other)) for other in alternatives]
+    plain = _compute_information(means, np.column_stack((np.ones_like(times), times)))
+    alternatives = list(_list_influences(times, loads))
+    informations = [_compute_information(means, _build_basis(times, other)) for other in alternatives]
     best = alternatives[int(np.argmin(informations))]
     if min(informations) > plain - _BETTER:
         return alone
-    line_beside = _line_beside(times, means, best)
+    line_beside = _fit_line_beside(times, means, best)
     sign = 1 if line_beside.slope > 0 else -1
     if abs(line_beside.slope) <= line_beside.reach(SURE):
         return alone
-    moved = (best - best.mean(axis=0)) @ _coefficients(_basis(times, best), means)[2:]
+    moved = (best - best.mean(axis=0)) @ _fit_coefficients(_build_basis(times, best), means)[2:]
     rest = means - moved - line_beside.offset - line_beside.slope * (times - times.mean())
     fills = any(best is other for other in alternatives[: len(_FILLS_IN)])
     squares = float((rest * rest).sum())
@@ -238,7 +240,7 @@ def trend_beside(
     if neighbours > _WHITE or (fills and sign * (moved[-1] - moved[0]) < 0):
         return alone
     floors = np.array([np.quantile(sign * values[a:b], FLOOR) for a, b in pairwise(parts)])
-    floor = _line_beside(times, floors, best)
+    floor = _fit_line_beside(times, floors, best)
     if not floor.climbs(SURE) or floor.slope < FLOOR_FOLLOWS * sign * line_beside.slope:
         return alone
     if is_doubtful(times, sign * (means - moved), sign * line_beside.slope):
@@ -248,7 +250,7 @@ def trend_beside(
     return Trend(line_beside, start, end, sign)
 
 
-def _others(times: Values, loads: Values | None) -> Iterator[Values]:
+def _list_influences(times: Values, loads: Values | None) -> Iterator[Values]:
     """Yield sets of other influences that the values may have, as columns with a row for each part."""
     since, span = times - times[0], float(times[-1] - times[0])
     for share in _FILLS_IN:
@@ -263,28 +265,28 @@ def _others(times: Values, loads: Values | None) -> Iterator[Values]:
             yield np.column_stack((loads, day))
 
 
-def _basis(times: Values, values: Values) -> Values:
+def _build_basis(times: Values, values: Values) -> Values:
     return np.column_stack((np.ones_like(times), times, values))
 
 
-def _coefficients(basis: Values, means: Values) -> Values:
+def _fit_coefficients(basis: Values, means: Values) -> Values:
     scale = np.abs(basis).max(axis=0)
     return np.linalg.lstsq(basis / scale, means, rcond=None)[0] / scale
 
 
-def _information(means: Values, basis: Values) -> float:
+def _compute_information(means: Values, basis: Values) -> float:
     """Return the Bayesian information criterion of a fit of means by the columns of a basis."""
     count, parameters = basis.shape
-    rest = means - basis @ _coefficients(basis, means)
+    rest = means - basis @ _fit_coefficients(basis, means)
     squares = max(float((rest**2).sum()), 1e-12 * float((means**2).sum()) + 1e-300)
     return count * float(np.log(squares / count)) + float(np.log(count)) * parameters
 
 
-def _line_beside(times: Values, means: Values, values: Values) -> Line:
+def _fit_line_beside(times: Values, means: Values, values: Values) -> Line:
     """Return the line fitted together with other influences (`values`); its value at the mean time is its offset."""
-    basis = _basis(times - times.mean(), values - values.mean(axis=0))
-    coefficients = _coefficients(basis, means)
+    basis = _build_basis(times - times.mean(), values - values.mean(axis=0))
+    coefficients = _fit_coefficients(basis, means)
     beside = basis[:, [0, *range(2, basis.shape[1])]]
-    alone = basis[:, 1] - beside @ _coefficients(beside, basis[:, 1])
-    (error,), (freedom,) = _errors_of(alone, (means - basis @ coefficients)[np.newaxis], basis.shape[1])
+    alone = basis[:, 1] - beside @ _fit_coefficients(beside, basis[:, 1])
+    (error,), (freedom,) = _compute_errors(alone, (means - basis @ coefficients)[np.newaxis], basis.shape[1])
     return Line(float(coefficients[1]), float(error), float(freedom), float(coefficients[0]))

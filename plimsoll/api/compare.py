@@ -6,22 +6,22 @@ from functools import cached_property
 from os import PathLike
 from pathlib import Path
 
-from plimsoll.api.inputs import Inputs, named_inputs
-from plimsoll.api.review import ReviewSettings, reviewed
+from plimsoll.api.inputs import Inputs, name_inputs
+from plimsoll.api.review import ReviewSettings, judge_inputs
 from plimsoll.comparison.compare import Comparison, RunSide
-from plimsoll.comparison.signal_settings import checked
-from plimsoll.comparison.summary import Answer, answer, story
-from plimsoll.comparison.trend import RunMeans, change_for_the_worse
+from plimsoll.comparison.signal_settings import check_settings
+from plimsoll.comparison.summary import Answer, answer, tell_story
+from plimsoll.comparison.trend import RunMeans, find_change_for_the_worse
 from plimsoll.insights.insights import Insights
 from plimsoll.model.errors import Unusable
-from plimsoll.model.parameters import Parameter, as_options
-from plimsoll.model.remark import counted
+from plimsoll.model.parameters import Parameter, replace_marks_by_options
+from plimsoll.model.remark import format_count
 from plimsoll.model.run import AcceptedChange
-from plimsoll.model.styled import plain
+from plimsoll.model.styled import join_lines
 from plimsoll.model.time_arguments import TimeRange
 from plimsoll.model.times import Zone
-from plimsoll.report.comparison.document import lines
-from plimsoll.report.comparison.json_document import ComparisonDocument, document
+from plimsoll.report.comparison.document import format_lines
+from plimsoll.report.comparison.json_document import ComparisonDocument, build_document
 from plimsoll.review.review import Review
 
 
@@ -50,17 +50,17 @@ def compare_inputs(inputs: Inputs, options: ReviewSettings, compare_options: Com
         raise Unusable("compare needs two runs or more: logs, folders or run:NAME; the first is the baseline")
     if not 1 <= compare_options.baselines < len(inputs.sources):
         raise Unusable(
-            f"{Parameter.BASELINE} {compare_options.baselines}: of {counted(len(inputs.sources), 'run')}, the first "
-            f"1 to {len(inputs.sources) - 1} can be the baseline; the others are compared with it"
+            f"{Parameter.BASELINE} {compare_options.baselines}: of {format_count(len(inputs.sources), 'run')}, the "
+            f"first 1 to {len(inputs.sources) - 1} can be the baseline; the others are compared with it"
         )
-    read = [reviewed(replace(inputs, sources=(source,)), options) for source in inputs.sources]
-    sides = _sides(inputs.sources, [review for review, _, _ in read])
+    read = [judge_inputs(replace(inputs, sources=(source,)), options) for source in inputs.sources]
+    sides = _name_sides(inputs.sources, [review for review, _, _ in read])
     _, path, configured = read[0]
-    treatments = checked(configured.compare, path, sides[0].review.question.signals)
+    treatments = check_settings(configured.compare, path, sides[0].review.question.signals)
     baselines, changed, accepted = sides[: compare_options.baselines], None, None
     if compare_options.ends_at_change:
         means = [RunMeans.of(side.name, side.review) for side in sides]
-        if changed := change_for_the_worse(means, treatments, compare_options.accepted):
+        if changed := find_change_for_the_worse(means, treatments, compare_options.accepted):
             baselines = baselines[: means.index(changed.run)]
         names = [side.name for side in baselines]
         accepted = max(
@@ -74,7 +74,7 @@ def compare_inputs(inputs: Inputs, options: ReviewSettings, compare_options: Com
     return [Comparison(baseline, other, treatments, *options_of_all) for other in sides[compare_options.baselines :]]
 
 
-def _sides(sources: Sequence[str], reviews: Sequence[Review]) -> list[RunSide]:
+def _name_sides(sources: Sequence[str], reviews: Sequence[Review]) -> list[RunSide]:
     """Return the reviewed runs by their names; by their sources if a run has no name or two have the same name."""
     names = [review.run.name or "" for review in reviews]
     if not all(names) or len(set(names)) < len(names):
@@ -101,12 +101,12 @@ class ComparisonResult:
     @property
     def stories(self) -> tuple[tuple[str, ...], ...]:
         """For each run: sentences on its load, on what got worse or better, and on what did not change."""
-        return tuple(tuple(story(comparison)) for comparison in self.comparisons)
+        return tuple(tuple(tell_story(comparison)) for comparison in self.comparisons)
 
     @cached_property
     def document(self) -> ComparisonDocument:
         """The JSON document that `plimsoll compare --json` writes, as pydantic objects."""
-        return document(self.comparisons)
+        return build_document(self.comparisons)
 
     def to_json(self) -> str:
         """Return the text that `plimsoll compare --json` writes."""
@@ -116,10 +116,10 @@ class ComparisonResult:
         """Return the HTML that `plimsoll compare --out` writes."""
         from plimsoll.report.comparison.comparison_page import render  # noqa: PLC0415  only the HTML report needs jinja2
 
-        return as_options(render(self.comparisons, self.zone))
+        return replace_marks_by_options(render(self.comparisons, self.zone))
 
     def __str__(self) -> str:
-        return as_options(plain(lines(self.comparisons, self.zone)))
+        return replace_marks_by_options(join_lines(format_lines(self.comparisons, self.zone)))
 
     def __repr__(self) -> str:
         text = "; ".join(" ".join(sentences) for sentences in self.stories)
@@ -154,7 +154,7 @@ def compare(
         Unusable: The input or the call cannot be used. The error's text says where, and what to do.
         Unreachable: The store does not answer.
     """
-    inputs = named_inputs((baseline, *runs), TimeRange(from_, to, last), zone, format, encoding, names, store)
+    inputs = name_inputs((baseline, *runs), TimeRange(from_, to, last), zone, format, encoding, names, store)
     options = ReviewSettings(tuple(packs), tuple(only), steady, Path(config) if config is not None else None, whole_run)
     return ComparisonResult(
         tuple(compare_inputs(inputs, options, CompareOptions(phase, match_hosts))), inputs.requested_zone

@@ -16,7 +16,7 @@ from pydantic import BaseModel, ValidationError
 from urllib3.exceptions import HTTPError
 
 from plimsoll.model.errors import Unreachable, Unusable
-from plimsoll.model.http_connections import last_cause
+from plimsoll.model.http_connections import find_last_cause
 from plimsoll.notify.alerts_document import AlertPart, SilencePart
 from plimsoll.pages.http_api.alerts import IncidentPart, NotePart
 from plimsoll.pages.http_api.health import ApiHost, ApiLimit, ApiSignal, HealthPart
@@ -65,21 +65,21 @@ class Connection:
 
         States are `healthy`, `alert`, `silent` and `not judged`.
         """
-        return [*self._all(ApiHost, "/hosts", text=text, state=state)]
+        return [*self._list_all(ApiHost, "/hosts", text=text, state=state)]
 
     def limits(self, *, host: str = "", state: str | None = None, severity: str | None = None) -> list[ApiLimit]:
         """Return the limits that are judged now, with the values they are compared with."""
-        return [*self._all(ApiLimit, "/limits", host=host, state=state, severity=severity)]
+        return [*self._list_all(ApiLimit, "/limits", host=host, state=state, severity=severity)]
 
     def signals(self, *, text: str = "") -> list[ApiSignal]:
         """Return the signals of the catalogue whose name or title contains `text`."""
-        return [*self._all(ApiSignal, "/signals", text=text)]
+        return [*self._list_all(ApiSignal, "/signals", text=text)]
 
     def names(
         self, *, host: Sequence[str] = (), text: str = "", from_: str = "now-1h", to: str = "now"
     ) -> list[SeriesPart]:
         """Return the series, as they were sent, that have samples from `from_` to `to`."""
-        return [*self._all(SeriesPart, "/series", host=host, text=text, **{"from": from_, "to": to})]
+        return [*self._list_all(SeriesPart, "/series", host=host, text=text, **{"from": from_, "to": to})]
 
     def series(
         self,
@@ -112,11 +112,11 @@ class Connection:
             "bucket": bucket,
             "format": "arrow",
         }
-        return pl.read_ipc(BytesIO(self._sent("GET", "/samples", query)[1]))
+        return pl.read_ipc(BytesIO(self._send("GET", "/samples", query)[1]))
 
     def incidents(self, *, host: str = "", severity: str | None = None) -> list[IncidentPart]:
         """Return the open incidents with their alerts, the most severe incident first."""
-        return [*self._all(IncidentPart, "/incidents", host=host, severity=severity)]
+        return [*self._list_all(IncidentPart, "/incidents", host=host, severity=severity)]
 
     def alerts(
         self, *, state: str = "firing", host: str = "*", rule: str = "*", from_: str = "now-24h", to: str = "now"
@@ -126,15 +126,15 @@ class Connection:
         `host` and `rule` are patterns, in which `*` stands for any text.
         """
         query = {"from": from_, "to": to}
-        return [*self._all(AlertPart, "/alerts", state=state, host=host, rule=rule, **query)]
+        return [*self._list_all(AlertPart, "/alerts", state=state, host=host, rule=rule, **query)]
 
     def acknowledge(self, alert: int, *, who: str, note: str = "") -> AlertPart:
         """Acknowledge an alert, and return the changed alert. This method needs a token for changes."""
-        return self._changed(AlertPart, "POST", f"/alerts/{alert}/acknowledgement", {"who": who, "note": note})
+        return self._request_change(AlertPart, "POST", f"/alerts/{alert}/acknowledgement", {"who": who, "note": note})
 
     def silences(self, *, state: str = "active") -> list[SilencePart]:
         """Return the active silences; with `state="planned"`, the planned silences."""
-        return [*self._all(SilencePart, "/silences", state=state)]
+        return [*self._list_all(SilencePart, "/silences", state=state)]
 
     def silence(
         self, rule: str, *, length: str, reason: str, who: str, host: str = "*", instance: str = "*", start: str = "now"
@@ -144,24 +144,24 @@ class Connection:
         `rule`, `host` and `instance` are patterns, in which `*` stands for any text.
         """
         sent = {"rule": rule, "host": host, "instance": instance, "length": length, "reason": reason, "who": who}
-        return self._changed(SilencePart, "POST", "/silences", {**sent, "start": start})
+        return self._request_change(SilencePart, "POST", "/silences", {**sent, "start": start})
 
     def end_silence(self, silence: int) -> SilencePart:
         """End an active silence or cancel a planned silence, and return it. Needs a token for changes."""
-        return self._changed(SilencePart, "DELETE", f"/silences/{silence}")
+        return self._request_change(SilencePart, "DELETE", f"/silences/{silence}")
 
     def notes(self, *, from_: str = "now-24h", to: str = "now") -> list[NotePart]:
         """Return the notes on the charts from `from_` to `to`."""
-        return [*self._all(NotePart, "/notes", **{"from": from_, "to": to})]
+        return [*self._list_all(NotePart, "/notes", **{"from": from_, "to": to})]
 
     def note(self, text: str, *, at: str = "now", host: str = "", who: str = "") -> NotePart:
         """Add a note to the charts of a host (empty, all hosts), and return it. Needs a token for changes."""
-        return self._changed(NotePart, "POST", "/notes", {"text": text, "at": at, "host": host, "who": who})
+        return self._request_change(NotePart, "POST", "/notes", {"text": text, "at": at, "host": host, "who": who})
 
     def runs(self, *, text: str = "", labels: Mapping[str, str] | None = None) -> list[ApiRun]:
         """Return the recorded runs, the latest first, each with a summary of its review."""
         label = [f"{name}={value}" for name, value in (labels or {}).items()]
-        return [*self._all(ApiRun, "/runs", text=text, label=label)]
+        return [*self._list_all(ApiRun, "/runs", text=text, label=label)]
 
     def review(self, run: str, *, wait_s: float = 600) -> dict[str, Any]:
         """Return the review of a run (docs/review-json.md).
@@ -186,7 +186,7 @@ class Connection:
         """
         until, pause_s = time.monotonic() + wait_s, 0.5
         while True:
-            status, content = self._sent("GET", path, query, root=root)
+            status, content = self._send("GET", path, query, root=root)
             if status != HTTPStatus.ACCEPTED:
                 return json.loads(content)
             if time.monotonic() + pause_s > until:
@@ -194,7 +194,7 @@ class Connection:
             time.sleep(pause_s)
             pause_s = min(2 * pause_s, 5.0)
 
-    def _all(self, part: type[_Part], path: str, **query: _QueryValue) -> Iterator[_Part]:
+    def _list_all(self, part: type[_Part], path: str, **query: _QueryValue) -> Iterator[_Part]:
         """Yield all entries of a list, which is requested page by page."""
         offset: int | None = 0
         while offset is not None:
@@ -203,9 +203,9 @@ class Connection:
             offset = page.next
 
     def _read(self, model: type[_Part], path: str, **query: _QueryValue) -> _Part:
-        return self._changed(model, "GET", path, query=query)
+        return self._request_change(model, "GET", path, query=query)
 
-    def _changed(
+    def _request_change(
         self,
         model: type[_Part],
         method: str,
@@ -214,13 +214,13 @@ class Connection:
         query: Mapping[str, _QueryValue] = MappingProxyType({}),
     ) -> _Part:
         try:
-            content = self._sent(method, path, query, body)[1]
+            content = self._send(method, path, query, body)[1]
             # The server fills its answers by attribute, so keys of the JSON are the aliases.
             return model.model_validate_json(content, by_alias=False, by_name=True)
         except ValidationError:
             raise Unusable(f"{self._url}: does not answer as plimsoll up does: is it the right address?") from None
 
-    def _sent(
+    def _send(
         self,
         method: str,
         path: str,
@@ -235,7 +235,7 @@ class Connection:
         try:
             answer = self._pools.request(method, address, headers=self._headers, json=body, redirect=False)
         except HTTPError as error:
-            raise Unreachable(f"{self._url}: {last_cause(error)}") from None
+            raise Unreachable(f"{self._url}: {find_last_cause(error)}") from None
         if answer.status in (HTTPStatus.OK, HTTPStatus.CREATED, HTTPStatus.ACCEPTED):
             return answer.status, answer.data
         away = answer.status in (HTTPStatus.SERVICE_UNAVAILABLE, HTTPStatus.BAD_GATEWAY, HTTPStatus.GATEWAY_TIMEOUT)

@@ -18,7 +18,7 @@ _FILES = frozenset({"up.toml", "alerts.db", "plimsoll.duckdb", "token", "access.
 _SECRET = frozenset({"up.toml", "token", "access.json"})
 
 
-def default_folder(environment: Mapping[str, str] = os.environ, system: str = sys.platform) -> Path:
+def find_default_folder(environment: Mapping[str, str] = os.environ, system: str = sys.platform) -> Path:
     r"""Return the default data folder, which is in the folder for the user's application data.
 
     It is `$XDG_DATA_HOME/plimsoll` or `~/.local/share/plimsoll`; on macOS `~/Library/Application Support/plimsoll`;
@@ -39,9 +39,9 @@ def is_address(store: str | None) -> bool:
     return store is not None and "://" in store
 
 
-def folder_of(store: str | None) -> Path:
+def find_data_folder(store: str | None) -> Path:
     """Return the data folder to use with a store; the default folder if `store` is None or the URL of a server."""
-    return Path(store) if store and not is_address(store) else default_folder()
+    return Path(store) if store and not is_address(store) else find_default_folder()
 
 
 def prepare(folder: Path) -> Path:

@@ -8,17 +8,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from plimsoll.ingest.files.open import STDIN
-from plimsoll.ingest.read import NothingRead, find_logs, read_files, skipped_folders
+from plimsoll.ingest.read import NothingRead, describe_skipped_folders, find_logs, read_files
 from plimsoll.ingest.reading import LogSet, ReadOptions
-from plimsoll.ingest.shared.zones import by_windows
-from plimsoll.model.errors import Unusable, printable
+from plimsoll.ingest.shared.zones import find_windows_zone
+from plimsoll.model.errors import Unusable, escape
 from plimsoll.model.lazy_dataclass import dataclass
-from plimsoll.model.names import Names, shipped
+from plimsoll.model.names import Names, load_shipped
 from plimsoll.model.parameters import Parameter
 from plimsoll.model.remark import Kind, Remark
 from plimsoll.model.time_arguments import TimeRange
 from plimsoll.model.times import Zone
-from plimsoll.receive.servers.address import scheme_of
+from plimsoll.receive.servers.address import find_scheme
 from plimsoll.receive.servers.registry import SERVERS
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class Inputs:
     @property
     def requested_zone(self) -> Zone | None:
         """The time zone that the user named (--zone), or None. Raise Unusable if it does not exist."""
-        return by_windows(self.zone) or Zone.parse(self.zone) if self.zone is not None else None
+        return find_windows_zone(self.zone) or Zone.parse(self.zone) if self.zone is not None else None
 
     @property
     def run(self) -> str | None:
@@ -70,7 +70,7 @@ class Inputs:
     def servers(self) -> tuple[str, ...]:
         """The URLs of servers among the sources. Raise Unusable for a URL that is not of such a server."""
         urls = (source for source in self.sources if not source.startswith((RUN, LIVE)))
-        return tuple(source for source in urls if scheme_of(source, SERVERS))
+        return tuple(source for source in urls if find_scheme(source, SERVERS))
 
     @property
     def is_part(self) -> bool:
@@ -91,7 +91,7 @@ class Inputs:
         return tuple(host for source in self.sources if (host := source.removeprefix(LIVE)))
 
 
-def named_inputs(
+def name_inputs(
     sources: Sequence[str | PathLike[str]],
     when: TimeRange,
     zone: str | None,
@@ -118,17 +118,17 @@ def read(inputs: Inputs) -> LogSet:
         raise Unusable(f"{Parameter.HOST} and {Parameter.MATCH} are for a server, such as prometheus://HOST:9090")
     if "" in inputs.sources:
         raise Unusable('"": is no log; name logs, or a folder of them')
-    names = Names(inputs.names) if inputs.names else shipped()
+    names = Names(inputs.names) if inputs.names else load_shipped()
     options = ReadOptions(inputs.requested_zone, inputs.format, inputs.encoding, names)
     paths = [Path(source) for source in inputs.sources]
     whole = any(path != STDIN and path.is_dir() for path in paths)
     try:
         files = read_files(find_logs(paths), options, whole=whole, partly=inputs.partly)
     except NothingRead as error:
-        skipped = skipped_folders(paths)
+        skipped = describe_skipped_folders(paths)
         unusable = Unusable(f"{', '.join(inputs.sources)}: {error}{f'; {skipped}' if skipped else ''}")
         for remark in error.remarks:
-            unusable.add_note(printable(str(remark)))
+            unusable.add_note(escape(str(remark)))
         raise unusable from None
-    skipped = skipped_folders(paths)
+    skipped = describe_skipped_folders(paths)
     return files._replace(remarks=[*files.remarks, Remark(Kind.SKIPPED, skipped)]) if skipped else files

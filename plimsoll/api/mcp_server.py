@@ -46,12 +46,12 @@ def read_tools(document: Mapping[str, Any]) -> dict[str, ReadTool]:
     """Return a tool for each reading operation of an OpenAPI document, by the operation's name."""
     reading = {path: methods["get"] for path, methods in document["paths"].items() if "get" in methods}
     return {
-        operation["operationId"]: ReadTool(path.removeprefix("/api/v1"), _shown(operation, document))
+        operation["operationId"]: ReadTool(path.removeprefix("/api/v1"), _describe_tool(operation, document))
         for path, operation in reading.items()
     }
 
 
-def _shown(operation: Mapping[str, Any], document: Mapping[str, Any]) -> types.Tool:
+def _describe_tool(operation: Mapping[str, Any], document: Mapping[str, Any]) -> types.Tool:
     """Return the description of an operation as a tool; the operation's parameters become the tool's arguments."""
     parameters = [parameter for parameter in operation.get("parameters", ()) if parameter["name"] != "format"]
     schema = {
@@ -76,21 +76,21 @@ def _shown(operation: Mapping[str, Any], document: Mapping[str, Any]) -> types.T
 def select_part(answer: Any, part: str) -> Any:
     """Return the part of an answer at a path such as `findings.0`. If there is none, raise Unusable with a list."""
     for name in filter(None, part.split(".")):
-        parts = dict(_parts(answer))
+        parts = dict(_list_parts(answer))
         if name not in parts:
             raise Unusable(f'no part "{name[:100]}"; there are {", ".join([*parts][:50]) or "none"}')
         answer = parts[name]
     return answer
 
 
-def _parts(answer: Any) -> Iterator[tuple[str, Any]]:
+def _list_parts(answer: Any) -> Iterator[tuple[str, Any]]:
     """Yield each element of an answer with its name (of an object) or position (in a list)."""
     if isinstance(answer, dict | list):
         pairs: Iterable[tuple[object, Any]] = answer.items() if isinstance(answer, dict) else enumerate(answer)
         yield from ((str(name), value) for name, value in pairs)
 
 
-def bounded_text(answer: Any, most: int = MOST_CHARACTERS) -> str:
+def encode_bounded(answer: Any, most: int = MOST_CHARACTERS) -> str:
     """Return an answer as JSON of at most `most` characters.
 
     If the answer is too long, its short parts are complete, and its long parts are replaced by their sizes.
@@ -100,7 +100,7 @@ def bounded_text(answer: Any, most: int = MOST_CHARACTERS) -> str:
         return text
     shown: dict[str, Any] = {"too long": f"{len(text):,} characters; ask for a part, or for less"}
     room = most // 2
-    for name, value in _parts(answer):
+    for name, value in _list_parts(answer):
         size = len(json.dumps(value, ensure_ascii=False))
         if size > min(room, most // 8):
             shown[name] = f"left out: {size:,} characters"
@@ -130,10 +130,10 @@ def make_server(connection: Connection) -> Server[Any]:
             for name in _PARAMETER.findall(path):
                 path = path.replace(f"{{{name}}}", quote(str(arguments.pop(name, "")), safe=""))
             answer = await to_thread.run_sync(lambda: connection.read_json(path, arguments, _WAIT_S))
-            texts = _DATA, bounded_text(select_part(answer, part))
+            texts = _DATA, encode_bounded(select_part(answer, part))
         except (Unusable, Unreachable) as error:
-            return types.CallToolResult(content=_contents([str(error)[:2000]]), is_error=True)
-        return types.CallToolResult(content=_contents(texts))
+            return types.CallToolResult(content=_make_contents([str(error)[:2000]]), is_error=True)
+        return types.CallToolResult(content=_make_contents(texts))
 
     return Server(
         "plimsoll",
@@ -144,7 +144,7 @@ def make_server(connection: Connection) -> Server[Any]:
     )
 
 
-def _contents(texts: Sequence[str]) -> list[types.ContentBlock]:
+def _make_contents(texts: Sequence[str]) -> list[types.ContentBlock]:
     return [types.TextContent(text=text) for text in texts]
 
 

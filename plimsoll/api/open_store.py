@@ -12,10 +12,10 @@ from plimsoll.api.store_address import store_address
 from plimsoll.model.errors import Unusable
 from plimsoll.model.parameters import Parameter
 from plimsoll.store.duck import duck_store as duck
-from plimsoll.store.folders.runs import RunFolders, folder_of_runs, runs_only
+from plimsoll.store.folders.runs import RunFolders, find_folder_of_runs, make_store_of_runs
 from plimsoll.store.influx.address import InfluxAddress
 from plimsoll.store.store import Store
-from plimsoll.store.victoriametrics.address import TOKEN, VictoriaMetricsAddress, names_victoriametrics
+from plimsoll.store.victoriametrics.address import TOKEN, VictoriaMetricsAddress, is_victoriametrics
 from plimsoll.up import running
 
 if TYPE_CHECKING:
@@ -39,14 +39,14 @@ def open_store(
     called with messages on which token is used and what is waited for. `signals` (default: the shipped signals) say
     how names in VictoriaMetrics are split. Raise Unusable if there is no store, or no token.
     """
-    folder = data_folder.default_folder()
-    if named is not None and names_victoriametrics(named):
+    folder = data_folder.find_default_folder()
+    if named is not None and is_victoriametrics(named):
         address_of_live = VictoriaMetricsAddress.parse(named, os.environ.get(TOKEN, ""))
         with open_embedded(folder, make=True) as beside:
-            yield victoria_store(address_of_live, beside, signals)
+            yield open_victoria_store(address_of_live, beside, signals)
         return
-    if named is not None and (runs := folder_of_runs(named)) is not None:
-        yield runs_only(RunFolders.open(runs, make=make))
+    if named is not None and (runs := find_folder_of_runs(named)) is not None:
+        yield make_store_of_runs(RunFolders.open(runs, make=make))
         return
     if named is not None and Path(named).is_file():
         with closing(duck.open_embedded(Path(named))) as store:
@@ -67,11 +67,11 @@ def open_store(
         with open_embedded(folder, make=make) as store:
             yield store
         return
-    with closing(influx_store(address, notify)) as store:
+    with closing(open_influx_store(address, notify)) as store:
         yield store
 
 
-def influx_store(address: InfluxAddress, notify: Notify) -> Store:
+def open_influx_store(address: InfluxAddress, notify: Notify) -> Store:
     """Open the InfluxDB at an address. `notify` is as in `open_store`."""
     # Imported here because the client is slow to import and rarely needed.
     from plimsoll.store.influx.runs import open_influx  # noqa: PLC0415
@@ -81,7 +81,7 @@ def influx_store(address: InfluxAddress, notify: Notify) -> Store:
     return open_influx(address, waiting=notify)
 
 
-def victoria_store(
+def open_victoria_store(
     address: VictoriaMetricsAddress, beside: Store, signals: Callable[[], Mapping[str, "Signal"]] | None = None
 ) -> Store:
     """Open the VictoriaMetrics at an address. `beside` is the store of runs; `signals` are as in `open_store`."""
@@ -103,10 +103,10 @@ def open_embedded(folder: Path, *, make: bool = False) -> closing[Store]:
     """
     server = running.find(folder)
     if server:
-        from plimsoll.serve.credentials import owner_token  # noqa: PLC0415
-        from plimsoll.store.remote import remote_store  # noqa: PLC0415
+        from plimsoll.serve.credentials import load_owner_token  # noqa: PLC0415
+        from plimsoll.store.remote import make_remote_store  # noqa: PLC0415
 
-        return closing(remote_store(server.address, owner_token(folder), server.check_listens))
+        return closing(make_remote_store(server.address, load_owner_token(folder), server.check_listens))
     if make:
         data_folder.prepare(folder)
     elif not (folder / duck.FILE).exists():

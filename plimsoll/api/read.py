@@ -8,7 +8,7 @@ from os import PathLike
 import polars as pl
 
 from plimsoll.api import inputs
-from plimsoll.ingest.convert.convert import LogSelection, frame_of
+from plimsoll.ingest.convert.convert import LogSelection, build_frame
 from plimsoll.model.errors import Unusable
 from plimsoll.model.log import Log
 from plimsoll.model.remark import Remark
@@ -29,7 +29,7 @@ class ReadLogs:
         The name of a column is the counter's path, such as `\\WEB1\Processor(_Total)\% Processor Time`; null marks a
         missing sample.
         """
-        return tuple(map(frame_of, self.logs))
+        return tuple(map(build_frame, self.logs))
 
     @property
     def frame(self) -> pl.DataFrame:
@@ -64,7 +64,7 @@ def read(
         Unreachable: The store does not answer.
     """
     when = TimeRange(from_, to, last)
-    named = inputs.named_inputs(logs, when, zone, format, encoding, names, store)
+    named = inputs.name_inputs(logs, when, zone, format, encoding, names, store)
     files = inputs.read(named)
     kept: list[Log] = []
     for log in files.logs:

@@ -7,14 +7,14 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from plimsoll.api.inputs import Inputs, named_inputs, read
+from plimsoll.api.inputs import Inputs, name_inputs, read
 from plimsoll.hosts import settings
 from plimsoll.ingest.reading import LogSet
 from plimsoll.insights.insights import Insights
 from plimsoll.model.lazy_dataclass import dataclass
-from plimsoll.model.parameters import as_options
+from plimsoll.model.parameters import replace_marks_by_options
 from plimsoll.model.remark import Remark
-from plimsoll.model.styled import plain
+from plimsoll.model.styled import join_lines
 from plimsoll.model.time_arguments import TimeRange
 from plimsoll.model.times import Zone
 from plimsoll.report import terminal_summary
@@ -41,14 +41,14 @@ class ReviewSettings:
 
 def review_inputs(inputs: Inputs, options: ReviewSettings) -> Review:
     """Read the inputs and judge them by the packs and by the plimsoll.toml that belongs to the inputs."""
-    return reviewed(inputs, options)[0]
+    return judge_inputs(inputs, options)[0]
 
 
-def reviewed(inputs: Inputs, options: ReviewSettings) -> tuple[Review, Path | None, settings.Settings]:
+def judge_inputs(inputs: Inputs, options: ReviewSettings) -> tuple[Review, Path | None, settings.Settings]:
     """Judge the inputs; return the review, the path of plimsoll.toml (None without one), and the settings in it."""
     files = read(replace(inputs, signals=lambda: load(options.packs, options.only).signals))
     catalogue = load(options.packs, options.only)
-    path, configured = _settings(inputs, options.config, files)
+    path, configured = _load_settings(inputs, options.config, files)
     when = None if inputs.is_part else inputs.when  # of live hosts only that part was read
     result = review_logs(
         files,
@@ -64,7 +64,7 @@ def reviewed(inputs: Inputs, options: ReviewSettings) -> tuple[Review, Path | No
     return result, path, configured
 
 
-def _settings(inputs: Inputs, config: Path | None, files: LogSet) -> tuple[Path | None, settings.Settings]:
+def _load_settings(inputs: Inputs, config: Path | None, files: LogSet) -> tuple[Path | None, settings.Settings]:
     """Return the path and content of the settings: those that --config names, else those of the run or beside the logs.
 
     Without any, the path is None, and the settings are the default.
@@ -96,7 +96,7 @@ class ReviewResult:
     @property
     def headline(self) -> str:
         """The verdict and the reason for it, in a sentence or two."""
-        return as_options(self.review.headline)
+        return replace_marks_by_options(self.review.headline)
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -123,10 +123,10 @@ class ReviewResult:
         """Return the HTML that `plimsoll review --out` writes."""
         from plimsoll.report.html.render import render  # noqa: PLC0415  only the HTML report needs jinja2
 
-        return as_options(render(self.insights, self.zone))
+        return replace_marks_by_options(render(self.insights, self.zone))
 
     def __str__(self) -> str:
-        return as_options(plain(terminal_summary.lines(self.insights, self.zone)))
+        return replace_marks_by_options(join_lines(terminal_summary.format_lines(self.insights, self.zone)))
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {self.headline}>"
@@ -158,6 +158,6 @@ def review(
         Unusable: The input or the call cannot be used. The error's text says where, and what to do.
         Unreachable: The store does not answer.
     """
-    inputs = named_inputs(logs, TimeRange(from_, to, last), zone, format, encoding, names, store)
+    inputs = name_inputs(logs, TimeRange(from_, to, last), zone, format, encoding, names, store)
     options = ReviewSettings(tuple(packs), tuple(only), steady, Path(config) if config is not None else None, whole_run)
     return ReviewResult(Insights(review_inputs(inputs, options)), inputs.requested_zone)

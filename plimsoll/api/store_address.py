@@ -11,7 +11,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from plimsoll.model.errors import Unusable
 from plimsoll.model.parameters import Parameter
-from plimsoll.store.influx.address import InfluxAddress, bad_address
+from plimsoll.store.influx.address import InfluxAddress, explain_bad_address
 
 ENV_FILE = Path(".env")  # docker compose reads it, too
 _URL, _TOKEN = "INFLUX_URL", "INFLUX_TOKEN"
@@ -23,17 +23,17 @@ def store_address(typed: str | None, environment: Mapping[str, str]) -> InfluxAd
     Return None if none of the three names a server. Raise Unusable if there is no token for the server.
     """
     file = ENV_FILE.absolute()
-    in_file = _pairs(ENV_FILE) if ENV_FILE.is_file() else {}
+    in_file = _read_pairs(ENV_FILE) if ENV_FILE.is_file() else {}
     whole = typed or environment.get(_URL) or in_file.get(_URL, "")
     if not whole:
         return None
-    url, token_of_environment = _without_query(whole), environment.get(_TOKEN, "")
-    if token_of_environment and (_names(environment, url) or (typed and not environment.get(_URL))):
+    url, token_of_environment = _strip_query(whole), environment.get(_TOKEN, "")
+    if token_of_environment and (_is_named_url(environment, url) or (typed and not environment.get(_URL))):
         place, token_file = environment, None
-    elif in_file.get(_TOKEN) and _names(in_file, url):
+    elif in_file.get(_TOKEN) and _is_named_url(in_file, url):
         place, token_file = in_file, file
     else:
-        raise _no_token(url, environment, None if typed or environment.get(_URL) else file)
+        raise _explain_missing_token(url, environment, None if typed or environment.get(_URL) else file)
     token = place[_TOKEN]
     if not token.isascii() or not token.isprintable():
         where = f" in {token_file}" if token_file else ""
@@ -46,15 +46,15 @@ def store_address(typed: str | None, environment: Mapping[str, str]) -> InfluxAd
     return InfluxAddress(url, org, bucket, token, token_file=token_file)
 
 
-def _names(settings: Mapping[str, str], url: str) -> bool:
+def _is_named_url(settings: Mapping[str, str], url: str) -> bool:
     """Return whether INFLUX_URL in `settings` is this URL, or the same URL with http in place of https.
 
     If https is typed for a server without TLS, the token is so used, and the user learns of the missing TLS.
     """
-    return bool(settings.get(_URL)) and _without_query(settings[_URL]) in (url, url.replace("https:", "http:", 1))
+    return bool(settings.get(_URL)) and _strip_query(settings[_URL]) in (url, url.replace("https:", "http:", 1))
 
 
-def _no_token(url: str, environment: Mapping[str, str], file: Path | None) -> Unusable:
+def _explain_missing_token(url: str, environment: Mapping[str, str], file: Path | None) -> Unusable:
     """Return the error that there is no token for a URL. `file` is the .env file if only that names the URL."""
     if file and environment.get(_TOKEN):
         return Unusable(
@@ -65,7 +65,7 @@ def _no_token(url: str, environment: Mapping[str, str], file: Path | None) -> Un
         return Unusable(f"{file}: names {url} and no token; write {_TOKEN}=... into it (docs/docker.md tells how)")
     if environment.get(_TOKEN):
         return Unusable(
-            f"{url}: no token; {_TOKEN} in the environment is for {_without_query(environment[_URL])}, the {_URL} "
+            f"{url}: no token; {_TOKEN} in the environment is for {_strip_query(environment[_URL])}, the {_URL} "
             "there; set both for this address"
         )
     return Unusable(
@@ -74,16 +74,16 @@ def _no_token(url: str, environment: Mapping[str, str], file: Path | None) -> Un
     )
 
 
-def _without_query(whole: str) -> str:
+def _strip_query(whole: str) -> str:
     """Return a URL without its query, user and password. Raise Unusable if it is not a URL."""
     try:
         parts = urlsplit(whole)
     except ValueError:
-        raise bad_address(whole) from None
+        raise explain_bad_address(whole) from None
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path.rstrip('/')}"
 
 
-def _pairs(path: Path) -> dict[str, str]:
+def _read_pairs(path: Path) -> dict[str, str]:
     """Return the settings in a file of NAME=value lines, without comments and other lines."""
     try:
         lines = path.read_text(encoding="utf-8-sig").splitlines()

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plimsoll.model.document import ChartLimit, ChartSeries, Span
-from plimsoll.model.log import Times, Values, pauses
+from plimsoll.model.log import Times, Values, find_pauses
 from plimsoll.model.run import Phase
 from plimsoll.model.samples import Samples
 from plimsoll.model.times import Zone
@@ -45,7 +45,7 @@ class TimeAxis:
     """
 
     def __init__(self, times: Times, start: int, *, marked: bool = False) -> None:
-        self._paused = np.flatnonzero([] if marked else pauses(times)) + 1
+        self._paused = np.flatnonzero([] if marked else find_pauses(times)) + 1
         before, after = times[self._paused - 1], times[self._paused]
         filled = np.insert(times, self._paused, before + (after - before) // 2)
         self.ms: Times = (filled - start) // MILLISECOND
@@ -65,7 +65,7 @@ class TimeAxis:
         steps = np.diff(self.ms)
         if len(steps) and (steps == steps[0]).all():
             return {"from": int(self.ms[0]), "every": int(steps[0]), "rows": len(self.ms)}
-        return _encoded_times(self.ms)
+        return _encode_times(self.ms)
 
 
 @dataclass(eq=False)
@@ -124,16 +124,16 @@ class LineSamples:
         `axis` is the index of its time axis in the page's data, `span` the length of the run (ms).
         """
         if self.steps is not None:
-            times, values = _reduced(self.axis.ms, self.values, self.steps, span)
-            return _encoded_times(times) | self._encoded_values(values)
+            times, values = _reduce_samples(self.axis.ms, self.values, self.steps, span)
+            return _encode_times(times) | self._encode_values(values)
         first = float(self.values[0]) if len(self.values) else 0.0
         if (self.values == first).all():
             return {"axis": axis, "all": first}
-        return {"axis": axis} | self._encoded_values(self.values)
+        return {"axis": axis} | self._encode_values(self.values)
 
-    def _encoded_values(self, values: Values) -> dict[str, Any]:
+    def _encode_values(self, values: Values) -> dict[str, Any]:
         with np.errstate(over="ignore", under="ignore"):
-            return {"wide": _base64(values, "<f8")} if self.wide else {"values": _base64(values, "<f4")}
+            return {"wide": _encode_base64(values, "<f8")} if self.wide else {"values": _encode_base64(values, "<f4")}
 
 
 MOST_LINES = 8
@@ -166,7 +166,7 @@ class Chart:
         ]
         samples_list = [samples for line, samples in pairs if line.kind == "other"]
         if samples_list and not any(line.caption for line in self.lines if line.kind == "other"):
-            captions.append(("other", _shared_caption(samples_list)))
+            captions.append(("other", _format_shared_caption(samples_list)))
         return captions
 
 
@@ -213,7 +213,7 @@ class Charts:
         `marks` ticks. `spans` of time are shaded in the colour of `severity`.
         """
         lines = tuple(lines[:MOST_LINES])
-        new = [LineSamples.of(line.samples, self._axis(line.samples.times, line.marked), unit) for line in lines]
+        new = [LineSamples.of(line.samples, self._build_axis(line.samples.times, line.marked), unit) for line in lines]
         samples = tuple(self._samples.setdefault(line_samples.key, line_samples) for line_samples in new)
         highest = [float(np.nanmax(np.abs(sample.values))) for sample in samples if sample.count]
         scale = scale_for(max([*highest, *(abs(limit.level) for limit in limits)], default=0.0), unit)
@@ -224,7 +224,8 @@ class Charts:
             "marks": marks,
             "limits": [[limit.level, limit.text, limit.severity] for limit in limits],
             "spans": [
-                [self._ms(span.start), self._ms(span.end), *span.severity_list] for span in self._merged(list(spans))
+                [self._convert_to_ms(span.start), self._convert_to_ms(span.end), *span.severity_list]
+                for span in self._merge_spans(list(spans))
             ],
             "severity": severity,
             "strong": [at for at, line in enumerate(lines) if line.strong],
@@ -257,7 +258,7 @@ class Charts:
 
     def data(self) -> dict[str, Any]:
         """Return everything that the page needs to draw the charts, as JSON."""
-        span = self._ms(self._end)
+        span = self._convert_to_ms(self._end)
         complete = [sample for sample in self._samples.values() if sample.steps is None]
         axes = list({id(line_samples.axis): line_samples.axis for line_samples in complete}.values())
         axis_numbers = {id(axis): at for at, axis in enumerate(axes)}
@@ -270,9 +271,11 @@ class Charts:
         return {
             "start": self._start // MILLISECOND,
             "span": span,
-            "clock": _offsets(self._zone, self._start, self._end),
-            "phases": [[phase.name, self._ms(phase.start), self._ms(phase.end)] for phase in self._phases],
-            "unsure": [[self._ms(low), self._ms(high)] for low, high in self._unsure],
+            "clock": _list_offsets(self._zone, self._start, self._end),
+            "phases": [
+                [phase.name, self._convert_to_ms(phase.start), self._convert_to_ms(phase.end)] for phase in self._phases
+            ],
+            "unsure": [[self._convert_to_ms(low), self._convert_to_ms(high)] for low, high in self._unsure],
             "axes": [axis.encoded() for axis in axes],
             "samples": [
                 sample.encoded(axis_numbers.get(id(sample.axis), 0), span) for sample in self._samples.values()
@@ -280,10 +283,10 @@ class Charts:
             "charts": self._encoded,
         }
 
-    def _ms(self, instant: int) -> int:
+    def _convert_to_ms(self, instant: int) -> int:
         return (instant - self._start) // MILLISECOND
 
-    def _axis(self, times: Times, marked: bool) -> TimeAxis:
+    def _build_axis(self, times: Times, marked: bool) -> TimeAxis:
         if id(times) not in self._known_times:
             content = (np.ascontiguousarray(times).tobytes(), marked)
             axis = self._axes.get(content)
@@ -292,7 +295,7 @@ class Charts:
             self._known_times[id(times)] = times, axis
         return self._known_times[id(times)][1]
 
-    def _merged(self, spans: list[Span]) -> list[Span]:
+    def _merge_spans(self, spans: list[Span]) -> list[Span]:
         """Return the spans, merged where gaps are too narrow to see if there are very many spans."""
         if len(spans) <= _MOST_SPANS:
             return spans
@@ -306,7 +309,7 @@ class Charts:
         return merged
 
 
-def _shared_caption(several: Sequence[LineSamples]) -> str:
+def _format_shared_caption(several: Sequence[LineSamples]) -> str:
     """Return the caption that several lines share: `6 more, 1,801 samples each, none missing`."""
     captions = list(dict.fromkeys(line_samples.caption for line_samples in several))
     if len(captions) == 1 and len(several) > 1:
@@ -316,7 +319,7 @@ def _shared_caption(several: Sequence[LineSamples]) -> str:
     return f"{len(several)} more, {text}{', …' if len(captions) > 3 else ''}"
 
 
-def _offsets(zone: Zone, start: int, end: int) -> list[tuple[int, int]]:
+def _list_offsets(zone: Zone, start: int, end: int) -> list[tuple[int, int]]:
     """Return pairs of time (ms) and the zone's offset from UTC (min), at the start and at each change of the offset."""
 
     def offset(at: int) -> int:
@@ -336,7 +339,7 @@ def _offsets(zone: Zone, start: int, end: int) -> list[tuple[int, int]]:
     return changes
 
 
-def _reduced(ms: Times, values: Values, steps: int, span: int) -> tuple[Times, Values]:
+def _reduce_samples(ms: Times, values: Values, steps: int, span: int) -> tuple[Times, Values]:
     """Return the times and values of the minimum and maximum in each time step, with a NaN value in each gap."""
     rows = np.flatnonzero(np.isfinite(values))
     if not len(rows):
@@ -359,12 +362,12 @@ def _reduced(ms: Times, values: Values, steps: int, span: int) -> tuple[Times, V
     return np.insert(times, after_gap, between), np.insert(values[chosen], after_gap, np.nan)
 
 
-def _encoded_times(ms: Times) -> dict[str, Any]:
+def _encode_times(ms: Times) -> dict[str, Any]:
     small = not len(ms) or (int(ms.min()) >= 0 and int(ms.max()) < 2**32)
-    return {"ms": _base64(ms, "<u4")} if small else {"wide_ms": _base64(ms, "<f8")}
+    return {"ms": _encode_base64(ms, "<u4")} if small else {"wide_ms": _encode_base64(ms, "<f8")}
 
 
-def _base64(values: NDArray[Any], kind: str) -> str:
+def _encode_base64(values: NDArray[Any], kind: str) -> str:
     return b64encode(values.astype(kind).tobytes()).decode()
 
 

@@ -13,17 +13,17 @@ if TYPE_CHECKING:
 _NOT_OF_LOGS = {"idna", "punycode", "raw-unicode-escape", "unicode-escape"}  # not of text files
 
 
-def command_app(help_: str | None = None) -> typer.Typer:
+def make_command_app(help_: str | None = None) -> typer.Typer:
     """Return a Typer application: for a group of commands, whose help is `help_`, or, without help, for one command."""
     return typer.Typer(help=help_, no_args_is_help=help_ is not None, rich_markup_mode=None, add_completion=False)
 
 
-def examples(*lines: str) -> str:
+def format_examples(*lines: str) -> str:
     """Return lines of examples as the text for the end of a command's help; Typer keeps the line breaks."""
     return "\n".join(["\b", "Examples:", *(f"  {line}" for line in lines)])
 
 
-def typed_inputs(
+def parse_inputs(
     sources: Sequence[str],
     zone: str | None = None,
     format_: str | None = None,
@@ -45,7 +45,7 @@ def typed_inputs(
     return Inputs(tuple(sources), *of_logs, notify=print_notice, only_hosts=hosts, match=match)
 
 
-def typed_duration(option: str, text: str) -> int:
+def parse_duration_option(option: str, text: str) -> int:
     """Return the duration (ns) that `text` means. Raise Unusable, naming the option, if it is no duration."""
     from plimsoll.model.errors import Unusable
     from plimsoll.model.times import parse_duration
@@ -56,14 +56,14 @@ def typed_duration(option: str, text: str) -> int:
         raise Unusable(f"{option}: {error}") from None
 
 
-def not_empty(value: str | None) -> str | None:
+def refuse_empty(value: str | None) -> str | None:
     """Return an option's text unchanged. Raise BadParameter if it is empty, as from an unset shell variable."""
     if value == "":
         raise typer.BadParameter("it is empty; give it a value, or leave the option out.")
     return value
 
 
-def _path(text: str) -> Path:
+def _parse_path(text: str) -> Path:
     """Return an option's text as a path. Raise BadParameter if it is empty, as Path('') is the current folder."""
     if not text:
         raise typer.BadParameter("no file is named.")
@@ -72,24 +72,24 @@ def _path(text: str) -> Path:
 
 def path_option(default: Any, name: str, help_: str) -> Any:  # like typer.Option
     """Return the declaration of an option that names a file or folder, as the default of a parameter."""
-    return typer.Option(default, name, help=help_, parser=_path, metavar="<path>")
+    return typer.Option(default, name, help=help_, parser=_parse_path, metavar="<path>")
 
 
 def _paths(name: str, help_: str) -> Any:
     """Return the declaration of an option that names a file or folder, for the type annotation of a parameter."""
-    return typer.Option(name, help=help_, parser=_path, metavar="<path>")
+    return typer.Option(name, help=help_, parser=_parse_path, metavar="<path>")
 
 
-def _text(name: str, help_: str, metavar: str | None = None) -> Any:
+def _annotate_text(name: str, help_: str, metavar: str | None = None) -> Any:
     """Return the declaration of an option whose text must not be empty, for the type annotation of a parameter."""
-    return typer.Option(name, help=help_, metavar=metavar, callback=not_empty)
+    return typer.Option(name, help=help_, metavar=metavar, callback=refuse_empty)
 
 
-def text_encoding(value: str | None) -> str | None:
+def check_encoding(value: str | None) -> str | None:
     """Return the name of an encoding unchanged. Raise BadParameter if Python knows no such encoding of text."""
     if value is None:
         return None
-    not_empty(value)
+    refuse_empty(value)
     try:
         is_known = codecs.lookup(value).name.replace("_", "-") not in _NOT_OF_LOGS and bool("a".encode(value))
     except (LookupError, ValueError):
@@ -109,7 +109,7 @@ LogArgument = Annotated[
 ]
 StoreOption = Annotated[
     str | None,
-    _text(
+    _annotate_text(
         "--store",
         "The data folder of plimsoll up, a file that plimsoll backup wrote, runs:FOLDER for a folder of runs that "
         "computers share, or the address of an InfluxDB 2 "
@@ -121,22 +121,24 @@ StoreOption = Annotated[
 ]
 ZoneOption = Annotated[
     str | None,
-    _text("--zone", "The time zone of logs that do not name theirs, and to show times in: Europe/Berlin, +01:00."),
+    _annotate_text(
+        "--zone", "The time zone of logs that do not name theirs, and to show times in: Europe/Berlin, +01:00."
+    ),
 ]
 FromOption = Annotated[
     str | None,
-    _text(
+    _annotate_text(
         "--from",
         "Leave out what is before this time: 10:22, 2008-01-15T10:22, or -15m for 15 minutes before the end (with "
         "live:HOST, before now).",
     ),
 ]
 ToOption = Annotated[
-    str | None, _text("--to", "Leave out what is after this time; a clock time is the first after --from.")
+    str | None, _annotate_text("--to", "Leave out what is after this time; a clock time is the first after --from.")
 ]
 LastOption = Annotated[
     str | None,
-    _text(
+    _annotate_text(
         "--last", "Only the end, or with live:HOST the time before now: 15m, 2h. Instead of --from and --to.", "TIME"
     ),
 ]
@@ -145,15 +147,15 @@ HostOption = Annotated[
 ]
 MatchOption = Annotated[
     str | None,
-    _text("--match", "Of Prometheus, read only series with these labels: 'job=\"node\"'.", "LABELS"),
+    _annotate_text("--match", "Of Prometheus, read only series with these labels: 'job=\"node\"'.", "LABELS"),
 ]
 FormatOption = Annotated[
-    str | None, _text("--format", "The format the logs must have, such as PDH-CSV; others are refused.")
+    str | None, _annotate_text("--format", "The format the logs must have, such as PDH-CSV; others are refused.")
 ]
 EncodingOption = Annotated[
     str | None,
     typer.Option(
-        "--encoding", help="The encoding of the header, such as cp1250, if it is read wrongly.", callback=text_encoding
+        "--encoding", help="The encoding of the header, such as cp1250, if it is read wrongly.", callback=check_encoding
     ),
 ]
 NamesOption = Annotated[
@@ -190,7 +192,7 @@ FolderOption = Annotated[
 ]
 UpStoreOption = Annotated[
     str | None,
-    _text(
+    _annotate_text(
         "--store",
         "The data folder; by default plimsoll in the folder that the system has for it. Or the address of an "
         "InfluxDB 2 (http://127.0.0.1:8086) or a VictoriaMetrics (victoriametrics://127.0.0.1:8428): judge what agents "

@@ -14,8 +14,8 @@ from typer.core import TyperGroup
 from typer.main import get_command, get_group
 
 from plimsoll.cli import defects
-from plimsoll.model.errors import Unreachable, Unusable, printable
-from plimsoll.model.parameters import as_options
+from plimsoll.model.errors import Unreachable, Unusable, escape
+from plimsoll.model.parameters import replace_marks_by_options
 
 UNUSABLE = 2
 UNREACHABLE = 3
@@ -121,7 +121,7 @@ def main() -> None:
             _say(f"plimsoll: {line}")
         sys.exit(UNREACHABLE if isinstance(error, Unreachable) else UNUSABLE)
     except typer.TyperException as error:
-        for line in _lines(error):
+        for line in _format_usage_error(error):
             _say(line)
         sys.exit(error.exit_code)
     except (KeyboardInterrupt, typer.Abort):
@@ -144,10 +144,10 @@ def main() -> None:
 
 def _say(line: str) -> None:
     with suppress(OSError):  # the reader of stderr may have ended
-        print(printable(as_options(line)), file=sys.stderr)
+        print(escape(replace_marks_by_options(line)), file=sys.stderr)
 
 
-def _lines(error: typer.TyperException) -> list[str]:
+def _format_usage_error(error: typer.TyperException) -> list[str]:
     """Return the message of a usage error as one line, which refers to the help.
 
     If no command was named, return the lines of the whole help, which is Typer's message then.

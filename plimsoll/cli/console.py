@@ -11,10 +11,10 @@ from contextlib import suppress
 from types import ModuleType
 from typing import IO
 
-from plimsoll.model.errors import printable, printable_lines
-from plimsoll.model.parameters import as_options
+from plimsoll.model.errors import escape, escape_printable_lines
+from plimsoll.model.parameters import replace_marks_by_options
 from plimsoll.model.remark import Remark
-from plimsoll.model.styled import Line, Part, hanging
+from plimsoll.model.styled import Line, Part, find_indent
 
 _MOST_REMARKS = 20
 _REMARK = "remark: "
@@ -34,20 +34,20 @@ def print_lines(lines: Iterable[Line]) -> None:
         _print(sys.stdout, line, None)
 
 
-def width() -> int | None:
+def find_width() -> int | None:
     """Return the width of the terminal in columns; None if stdout is not a terminal."""
-    return _terminal().console(sys.stdout).width if sys.stdout.isatty() else None
+    return _load_terminal().console(sys.stdout).width if sys.stdout.isatty() else None
 
 
 def print_plain(text: str) -> None:
     """Print a text without styles; it may have several lines."""
-    print(printable_lines(as_options(text).removesuffix("\n")))
+    print(escape_printable_lines(replace_marks_by_options(text).removesuffix("\n")))
 
 
 def print_error(line: str) -> None:
     """Print a line to stderr."""
     with suppress(BrokenPipeError):
-        print(printable(as_options(line)), file=sys.stderr)
+        print(escape(replace_marks_by_options(line)), file=sys.stderr)
 
 
 def print_notice(text: str) -> None:
@@ -58,7 +58,7 @@ def print_notice(text: str) -> None:
 
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     """Print a table, whose last column is aligned to the right."""
-    _terminal().print_table(columns, [[_shown(cell) for cell in row] for row in rows])
+    _load_terminal().print_table(columns, [[_escape_text(cell) for cell in row] for row in rows])
 
 
 def print_remarks(remarks: Sequence[Remark | str]) -> None:
@@ -71,8 +71,8 @@ def print_remarks(remarks: Sequence[Remark | str]) -> None:
             _print(sys.stderr, [(f"{_REMARK}{text}", "dim")], len(_REMARK))
 
 
-def _shown(text: str) -> str:
-    return printable(as_options(text))
+def _escape_text(text: str) -> str:
+    return escape(replace_marks_by_options(text))
 
 
 def _print(stream: IO[str], parts: Iterable[Part], indent: int | None) -> None:
@@ -80,15 +80,15 @@ def _print(stream: IO[str], parts: Iterable[Part], indent: int | None) -> None:
 
     `indent` is the indent of wrapped lines in columns; None stands for the column at which the line's text begins.
     """
-    line = [(_shown(part), "") if isinstance(part, str) else (_shown(part[0]), part[1]) for part in parts]
+    line = [(_escape_text(part), "") if isinstance(part, str) else (_escape_text(part[0]), part[1]) for part in parts]
     text = "".join(name for name, _ in line)
     if stream.isatty() or os.environ.get("FORCE_COLOR") or os.environ.get("TTY_COMPATIBLE"):
-        _terminal().print_line(stream, line, hanging(text) if indent is None else indent)
+        _load_terminal().print_line(stream, line, find_indent(text) if indent is None else indent)
     else:
         print(text, file=stream)
 
 
-def _terminal() -> ModuleType:
+def _load_terminal() -> ModuleType:
     from plimsoll.cli import terminal  # noqa: PLC0415  rich is slow to import, and a file or a pipe needs no styles
 
     return terminal

@@ -5,7 +5,7 @@ import sys
 import traceback
 from contextlib import suppress
 
-from plimsoll.model.errors import printable
+from plimsoll.model.errors import escape
 
 STATUS = 70  # EX_SOFTWARE of sysexits.h
 _MOST_CALLS = 40
@@ -30,5 +30,5 @@ def report(error: BaseException) -> int:
     for part in traceback.format_exception(error, limit=-_MOST_CALLS):
         lines += part.rstrip("\n").split("\n")
     with suppress(OSError):
-        print("\n".join(map(printable, lines)), file=sys.stderr)
+        print("\n".join(map(escape, lines)), file=sys.stderr)
     return STATUS

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from plimsoll.ingest.read import find_logs
 from plimsoll.model.errors import Unusable
-from plimsoll.model.remark import counted
+from plimsoll.model.remark import format_count
 
 _LARGE_INPUT = 40_000_000  # bytes; less is read and judged within about a second
 # Of glibc's mallopt(3).
@@ -20,12 +20,12 @@ _MANY = 1_000_000  # objects; what a review makes stays until the end, or goes w
 
 
 @contextmanager
-def working_on(verb: str, sources: Sequence[str]) -> Generator[None]:
+def show_progress(verb: str, sources: Sequence[str]) -> Generator[None]:
     """Show on stderr the work (`verb`, count and size of files) and how long it takes, while the block runs.
 
     Nothing is shown if stderr is not a terminal, or if the files that `sources` name are small.
     """
-    sizes = _sizes(sources) if sys.stderr.isatty() else []
+    sizes = _measure_sizes(sources) if sys.stderr.isatty() else []
     if sum(sizes) < _LARGE_INPUT:
         yield
         return
@@ -34,11 +34,11 @@ def working_on(verb: str, sources: Sequence[str]) -> Generator[None]:
     columns = progress.TextColumn("{task.description}", markup=False), progress.TimeElapsedColumn()
     shown_on = console.Console(stderr=True)
     with progress.Progress(progress.SpinnerColumn(), *columns, console=shown_on, transient=True) as shown:
-        shown.add_task(f"{verb} {counted(len(sizes), 'file')}, {sum(sizes) / 1e6:,.0f} MB", total=None)
+        shown.add_task(f"{verb} {format_count(len(sizes), 'file')}, {sum(sizes) / 1e6:,.0f} MB", total=None)
         yield
 
 
-def _sizes(sources: Sequence[str]) -> list[int]:
+def _measure_sizes(sources: Sequence[str]) -> list[int]:
     """Return the size (bytes) of each log that the sources name; empty if the logs cannot be listed."""
     with suppress(OSError, Unusable, ValueError):
         return [

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from plimsoll.cli.console import print_error, print_line, print_lines
-from plimsoll.model.atomic import atomic_write
+from plimsoll.model.atomic import write_atomically
 from plimsoll.model.errors import Unusable
 from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.log import Log
-from plimsoll.model.parameters import as_options
+from plimsoll.model.parameters import replace_marks_by_options
 from plimsoll.model.styled import Line
 
 STDOUT = Path("-")
@@ -50,9 +50,9 @@ _MOST_REFUSALS = 20  # lines on stderr
 
 def write_text(path: Path, text: str) -> None:
     """Write a file completely or not at all. Raise Unusable if it cannot be written."""
-    with atomic_write(path) as partial:
+    with write_atomically(path) as partial:
         # A file name in the text need not be valid UTF-8.
-        partial.write_text(as_options(text), encoding="utf-8", errors="replace", newline="\n")
+        partial.write_text(replace_marks_by_options(text), encoding="utf-8", errors="replace", newline="\n")
 
 
 def report_refusals(refusals: Sequence[object], folder: Path) -> None:
@@ -75,7 +75,7 @@ def write_json(path: Path, text: str) -> None:
     if path == STDOUT:
         # JSON is UTF-8 whatever the console's code page.
         sys.stdout.flush()
-        sys.stdout.buffer.write((as_options(text) + "\n").encode(errors="replace"))
+        sys.stdout.buffer.write((replace_marks_by_options(text) + "\n").encode(errors="replace"))
     else:
         write_text(path, text + "\n")
 

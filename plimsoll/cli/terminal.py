@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from plimsoll.model.styled import breaks
+from plimsoll.model.styled import find_breaks
 
 _AS_WIDE_AS_IT_IS = 10_000
 
@@ -18,7 +18,7 @@ class _Console(Console):
         raise BrokenPipeError
 
 
-def console(stream: IO[str]) -> Console:
+def make_console(stream: IO[str]) -> Console:
     """Return rich's console for a stream. Texts such as `:cd:` are not replaced by emoji."""
     return _Console(file=stream, emoji=False)
 
@@ -28,12 +28,12 @@ def print_line(stream: IO[str], parts: Iterable[tuple[str, str]], indent: int) -
 
     A word wider than the terminal is not split, so that paths can be copied.
     """
-    shown, text = console(stream), Text()
+    shown, text = make_console(stream), Text()
     for part, style in parts:
         text.append(part, style)
     lines = [text]
     if stream.isatty():
-        lines = [*text.divide(breaks(text.plain, shown.width, indent))]
+        lines = [*text.divide(find_breaks(text.plain, shown.width, indent))]
         for line in lines:
             line.rstrip()
     for at, line in enumerate(lines):

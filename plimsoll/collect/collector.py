@@ -35,7 +35,7 @@ class Collector:
         signals: Mapping[str, Signal] | None = None,
     ) -> None:
         self.host = host or socket.gethostname()
-        self._groups = groups_of_this_system(self.host, signals) if groups is None else groups
+        self._groups = list_groups(self.host, signals) if groups is None else groups
         self._failing: dict[str, str] = {}
         self._silent: dict[str, float] = {}
         self._series: dict[tuple[str, tuple[tuple[str, str], ...], str], Series] = {}
@@ -58,7 +58,7 @@ class Collector:
     def collect(self, now_ns: int) -> Points:
         """Return one sample of each counter; the time of all samples is `now_ns`, rounded down to 10 s."""
         values = {
-            self._named(reading, field): float(value)
+            self._name_series(reading, field): float(value)
             for name, group in list(self._groups.items())
             for reading in self._read(name, group)
             for field, value in reading.fields.items()
@@ -68,7 +68,7 @@ class Collector:
         times = np.full(count, now_ns // EVALUATION_INTERVAL * EVALUATION_INTERVAL, dtype=np.int64)
         return Points(list(values), np.arange(count, dtype=np.int32), times, np.array(list(values.values()), float))
 
-    def _named(self, reading: Reading, field: str) -> Series:
+    def _name_series(self, reading: Reading, field: str) -> Series:
         name = (reading.measurement, reading.tags, field)
         return self._series.setdefault(name, Series(self.host, reading.measurement, reading.tags, field))
 
@@ -90,11 +90,11 @@ class Collector:
         return readings
 
 
-def groups_of_this_system(host: str, signals: Mapping[str, Signal] | None = None) -> Mapping[str, Group]:
+def list_groups(host: str, signals: Mapping[str, Signal] | None = None) -> Mapping[str, Group]:
     """Return the groups of counters that this operating system has, by the name used to report failures."""
     if sys.platform == "win32":
         try:
-            return windows.groups(host, load_signals() if signals is None else signals, Pdh.of_windows())
+            return windows.list_object_groups(host, load_signals() if signals is None else signals, Pdh.of_windows())
         except (OSError, AttributeError) as error:
             why = (
                 f"pdh.dll cannot be used ({error}): repair it with sfc /scannow, or have Telegraf collect on this host"
@@ -106,21 +106,21 @@ def groups_of_this_system(host: str, signals: Mapping[str, Signal] | None = None
         return {"performance counters": refuse}
     common: dict[str, Group] = {
         "processor time": system.ProcessorShares(),
-        "load and uptime": system.system,
-        "memory": system.memory,
+        "load and uptime": system.read_system,
+        "memory": system.read_memory,
         "swap space": system.swap,
         "disk requests": disks.DiskRequests(),
         "free space": file_systems.FileSystemSpace(),
-        "network adapters": system.adapters,
-        "processes": system.processes,
+        "network adapters": system.read_adapters,
+        "processes": system.read_processes,
     }
     if sys.platform != "linux":
         return common
     return common | {
-        "context switches and interrupts": system.counts,
-        "paging": system.paging,
-        "pressure": system.pressure,
-        "connection tracking": system.connections_tracked,
-        "accept queues": system.accept_queues,
+        "context switches and interrupts": system.read_counts,
+        "paging": system.read_paging,
+        "pressure": system.read_pressure,
+        "connection tracking": system.read_connections_tracked,
+        "accept queues": system.read_accept_queues,
         "open files": system.open_files,
     }

@@ -12,7 +12,7 @@ from ctypes import POINTER, Structure, byref, c_double, c_size_t, c_uint32, c_vo
 from typing import Any, NewType
 
 from plimsoll.collect.sources.reading import Reading
-from plimsoll.model.names import shipped
+from plimsoll.model.names import load_shipped
 from plimsoll.model.perfmon import EACH_INSTANCE, TOTAL, CounterPath
 
 Query = NewType("Query", int)
@@ -61,13 +61,13 @@ class Pdh:
 
     def __init__(self, library: ctypes.CDLL) -> None:
         handle, size = POINTER(c_void_p), POINTER(c_uint32)
-        self._open = _function(library, "PdhOpenQueryW", c_wchar_p, c_size_t, handle)
-        self._close = _function(library, "PdhCloseQuery", c_void_p)
-        self._add = _function(library, "PdhAddEnglishCounterW", c_void_p, c_wchar_p, c_size_t, handle)
-        self._collect = _function(library, "PdhCollectQueryData", c_void_p)
-        self._value = _function(library, "PdhGetFormattedCounterValue", c_void_p, c_uint32, size, POINTER(_Value))
-        self._array = _function(library, "PdhGetFormattedCounterArrayW", c_void_p, c_uint32, size, size, c_void_p)
-        self._objects = _function(
+        self._open = _load_function(library, "PdhOpenQueryW", c_wchar_p, c_size_t, handle)
+        self._close = _load_function(library, "PdhCloseQuery", c_void_p)
+        self._add = _load_function(library, "PdhAddEnglishCounterW", c_void_p, c_wchar_p, c_size_t, handle)
+        self._collect = _load_function(library, "PdhCollectQueryData", c_void_p)
+        self._value = _load_function(library, "PdhGetFormattedCounterValue", c_void_p, c_uint32, size, POINTER(_Value))
+        self._array = _load_function(library, "PdhGetFormattedCounterArrayW", c_void_p, c_uint32, size, size, c_void_p)
+        self._objects = _load_function(
             library, "PdhEnumObjectsW", c_wchar_p, c_wchar_p, c_void_p, size, c_uint32, ctypes.c_int
         )
 
@@ -125,7 +125,7 @@ class Pdh:
         if status in _NO_VALUE:
             return None
         _check("PdhGetFormattedCounterValue", status)
-        return _of(value)
+        return _decode_value(value)
 
     def values(self, counter: Counter) -> list[tuple[str, float | None]]:
         """Return the name and value (None without one) of each instance of a counter; names may repeat."""
@@ -143,7 +143,7 @@ class Pdh:
             raise PdhError("PdhGetFormattedCounterArray", _BUFFER_TOO_SMALL)
         if buffer is None:
             return []
-        return [(item.name or "", _of(item.value)) for item in (_Item * count.value).from_buffer(buffer)]
+        return [(item.name or "", _decode_value(item.value)) for item in (_Item * count.value).from_buffer(buffer)]
 
 
 # The time between two searches for missing objects or counters: a service may have started since.
@@ -186,9 +186,9 @@ class ObjectCounters:
             return
         self._empty += 1
         for path, counter in self._counters.items():
-            for instance, value in self._values(path, counter):
+            for instance, value in self._list_values(path, counter):
                 self._empty = 0
-                series = shipped().series(path._replace(instance=instance), self._host)
+                series = load_shipped().series(path._replace(instance=instance), self._host)
                 yield Reading(series.measurement, {series.field: value}, series.tags)
         if self._empty >= _EMPTY:
             self.close()
@@ -215,7 +215,7 @@ class ObjectCounters:
             else:
                 self._pdh.close(query)
 
-    def _values(self, path: CounterPath, counter: Counter) -> Iterator[tuple[str | None, float]]:
+    def _list_values(self, path: CounterPath, counter: Counter) -> Iterator[tuple[str | None, float]]:
         """Yield the name and value of each instance of a counter; repeated names get numbers (`svchost#1`)."""
         if path.instance != EACH_INSTANCE:
             value = self._pdh.value(counter)
@@ -230,7 +230,7 @@ class ObjectCounters:
                 yield f"{name}#{before}" if before else name, value
 
 
-def _function(library: ctypes.CDLL, name: str, *arguments: Any) -> Any:
+def _load_function(library: ctypes.CDLL, name: str, *arguments: Any) -> Any:
     pointer = library[name]  # not an attribute, which would be shared with whoever else loads the library
     pointer.argtypes = arguments
     pointer.restype = c_uint32
@@ -242,5 +242,5 @@ def _check(function: str, status: int) -> None:
         raise PdhError(function, status & _WHOLE)
 
 
-def _of(value: _Value) -> float | None:
+def _decode_value(value: _Value) -> float | None:
     return value.double if value.status in _VALID and math.isfinite(value.double) else None

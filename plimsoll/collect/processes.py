@@ -9,9 +9,9 @@ from typing import NamedTuple, TypeAlias
 
 import psutil
 
-from plimsoll.model.errors import printable
+from plimsoll.model.errors import escape
 from plimsoll.model.times import SECOND
-from plimsoll.model.value_text import quantity
+from plimsoll.model.value_text import format_value
 
 MINUTE = 60 * SECOND
 KEPT = 30 * MINUTE
@@ -56,7 +56,7 @@ class TopProcesses:
 
     def __str__(self) -> str:
         """Return the text for users: `processor time: sqlservr (812) 240 %, backup (90) 12 %`."""
-        return f"{self.resource}: {', '.join(_shown(use, self.unit) for use in self.uses)}"
+        return f"{self.resource}: {', '.join(_format_use(use, self.unit) for use in self.uses)}"
 
 
 _Key: TypeAlias = tuple[int, str]  # a process: its id and name
@@ -109,20 +109,20 @@ class ProcessWatch:
             if self._at is None or self._at < min(end_ns, now_ns - SECOND):
                 self._look(now_ns)
             chosen = [interval for interval in self._intervals if interval.end > start_ns and interval.start < end_ns]
-        return list(_top(chosen))
+        return list(_rank_processes(chosen))
 
     def _look(self, now_ns: int) -> None:
         before, last = self._counts, self._at
-        self._counts, self._at = _counts_of_all(), now_ns
+        self._counts, self._at = _read_counts(), now_ns
         if last is None or now_ns <= last:  # the first look, or the clock was set back
             self._intervals.clear()
             return
-        self._intervals.append(_Interval(last, now_ns, _used(before, self._counts, last, now_ns)))
+        self._intervals.append(_Interval(last, now_ns, _compute_uses(before, self._counts, last, now_ns)))
         while self._intervals[0].end < now_ns - KEPT:
             self._intervals.popleft()
 
 
-def _counts_of_all() -> Mapping[int, _Counts]:
+def _read_counts() -> Mapping[int, _Counts]:
     """Return the counts of each process by id, without processes that this user may not read."""
     attributes = [*_ATTRIBUTES, "io_counters"] if hasattr(psutil.Process, "io_counters") else _ATTRIBUTES
     counts: dict[int, _Counts] = {}
@@ -144,7 +144,7 @@ def _counts_of_all() -> Mapping[int, _Counts]:
     return counts
 
 
-def _used(before: Mapping[int, _Counts], now: Mapping[int, _Counts], last_ns: int, now_ns: int) -> _Uses:
+def _compute_uses(before: Mapping[int, _Counts], now: Mapping[int, _Counts], last_ns: int, now_ns: int) -> _Uses:
     """Return the highest uses of each resource by processes between two readings."""
     seconds = (now_ns - last_ns) / SECOND
     uses: dict[ProcessResource, dict[_Key, float]] = {CPU: {}, MEMORY: {}, READ: {}, WRITTEN: {}}
@@ -162,26 +162,28 @@ def _used(before: Mapping[int, _Counts], now: Mapping[int, _Counts], last_ns: in
         ):
             if count is not None and at_first is not None:
                 uses[resource][key] = (count - at_first) / seconds
-    return {resource: _highest(values, _MOST_KEPT) for resource, values in uses.items()}
+    return {resource: _select_highest(values, _MOST_KEPT) for resource, values in uses.items()}
 
 
-def _highest(values: Mapping[_Key, float], most: int) -> dict[_Key, float]:
+def _select_highest(values: Mapping[_Key, float], most: int) -> dict[_Key, float]:
     ranked = sorted(values.items(), key=lambda item: (-item[1], item[0]))
     return {key: value for key, value in ranked[:most] if value > 0}
 
 
-def _top(intervals: Sequence[_Interval]) -> Iterable[TopProcesses]:
+def _rank_processes(intervals: Sequence[_Interval]) -> Iterable[TopProcesses]:
     whole = sum(interval.end - interval.start for interval in intervals)
     for resource in (CPU, MEMORY, READ, WRITTEN):
         means: defaultdict[_Key, float] = defaultdict(float)
         for interval in intervals:
             for key, value in interval.uses[resource].items():
                 means[key] += value * (interval.end - interval.start) / whole
-        if uses := tuple(ProcessUse(name, pid, value) for (pid, name), value in _highest(means, _MOST_SHOWN).items()):
+        if uses := tuple(
+            ProcessUse(name, pid, value) for (pid, name), value in _select_highest(means, _MOST_SHOWN).items()
+        ):
             yield TopProcesses(*resource, uses)
 
 
-def _shown(use: ProcessUse, unit: str) -> str:
-    name = printable(use.name)
+def _format_use(use: ProcessUse, unit: str) -> str:
+    name = escape(use.name)
     name = name if len(name) <= _LONGEST_SHOWN else f"{name[:_LONGEST_SHOWN]}…"
-    return f"{name}{'' if use.pid is None else f' ({use.pid})'} {quantity(use.value, unit)}"
+    return f"{name}{'' if use.pid is None else f' ({use.pid})'} {format_value(use.value, unit)}"

@@ -5,18 +5,23 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal, TypeVar
 
-from plimsoll.comparison.compared_signal import Compared, ComparisonOutcome, judged
-from plimsoll.comparison.counters import Counters, counters
-from plimsoll.comparison.distribution_changes import Reshaped, failures, find_stalls, reshaped
+from plimsoll.comparison.compared_signal import Compared, ComparisonOutcome, correct_for_several
+from plimsoll.comparison.counters import Counters, compare_counters
+from plimsoll.comparison.distribution_changes import (
+    Reshaped,
+    find_distribution_changes,
+    find_failure_bursts,
+    find_stalls,
+)
 from plimsoll.comparison.hosts import HostChange, Hosts, Key, set_differently
-from plimsoll.comparison.levels import CommonPhase, SignalLevel, chosen_phase, common_phases, estimate_means
+from plimsoll.comparison.levels import CommonPhase, SignalLevel, choose_phase, estimate_means, list_common_phases
 from plimsoll.comparison.loads import LoadComparison, compare_loads, load_effect
-from plimsoll.comparison.signal_pairs import Lone, Pair, Proposal, pairs, proposals
+from plimsoll.comparison.signal_pairs import Lone, Pair, Proposal, pair_signals, propose_matches
 from plimsoll.comparison.signal_settings import LoadEffect, Treatments
 from plimsoll.comparison.trend import Change
 from plimsoll.insights.insights import Insights
 from plimsoll.model.run import AcceptedChange
-from plimsoll.model.series import host_key
+from plimsoll.model.series import make_host_key
 from plimsoll.review.findings import CROSSED, JUDGED, Finding
 from plimsoll.review.review import Review
 from plimsoll.review.statistics import Weights
@@ -47,7 +52,7 @@ class Thresholds:
         """The rank from 0 of each signal and subject whose limit one run alone crossed; limits of host roles first."""
         findings = [*((finding, self.hosts) for finding in self.only_second), *((f, None) for f in self.only_first)]
         findings.sort(key=lambda pair: pair[0].pack.applies_to is None)
-        return {_place(*pair): at for at, pair in reversed(list(enumerate(findings)))}
+        return {_make_place_key(*pair): at for at, pair in reversed(list(enumerate(findings)))}
 
     def crossed_in(self, key: LimitKey) -> Literal["baseline", "other"] | None:
         """Return which run alone crossed the limit of a signal and subject; None if neither or both runs did."""
@@ -57,7 +62,7 @@ class Thresholds:
 
     @cached_property
     def _crossed_by_second(self) -> set[LimitKey]:
-        return {_place(finding, self.hosts) for finding in self.only_second}
+        return {_make_place_key(finding, self.hosts) for finding in self.only_second}
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,12 +121,12 @@ class Comparison:
     @cached_property
     def phases(self) -> tuple[CommonPhase, ...]:
         """The phases that both runs have, and the whole run as the last."""
-        return common_phases(*self.reviews)
+        return list_common_phases(*self.reviews)
 
     @cached_property
     def phase(self) -> CommonPhase:
         """The phase that the answer is based on."""
-        return chosen_phase(self.phases, self.requested_phase)
+        return choose_phase(self.phases, self.requested_phase)
 
     @cached_property
     def load(self) -> LoadComparison:
@@ -141,7 +146,7 @@ class Comparison:
     @cached_property
     def thresholds(self) -> Thresholds:
         """The documented limits that one or both of the runs crossed."""
-        return thresholds(*self.reviews, self.hosts)
+        return compare_thresholds(*self.reviews, self.hosts)
 
     @cached_property
     def lone(self) -> tuple[list[Lone], list[Lone]]:
@@ -151,7 +156,7 @@ class Comparison:
     @cached_property
     def proposals(self) -> list[Proposal]:
         """Hosts and instances of the two runs that look the same under different names; they are not compared."""
-        return proposals(*self.reviews, self.hosts, self.lone)
+        return propose_matches(*self.reviews, self.hosts, self.lone)
 
     @cached_property
     def judged(self) -> tuple[Compared, ...]:
@@ -160,7 +165,9 @@ class Comparison:
 
     def in_phase(self, phase: CommonPhase) -> tuple[Compared, ...]:
         """Return the comparisons of all signals in a phase, the most important difference first."""
-        return self._cached("signals", phase, lambda: tuple(sorted(judged(list(self._compared(phase))), key=_rank)))
+        return self._cache_result(
+            "signals", phase, lambda: tuple(sorted(correct_for_several(list(self._compare_signals(phase))), key=_rank))
+        )
 
     def of(self, *outcomes: ComparisonOutcome) -> list[Compared]:
         """Return the comparisons of the phase of the answer that have one of the `outcomes`."""
@@ -183,7 +190,7 @@ class Comparison:
     @cached_property
     def unassigned_counters(self) -> Counters:
         """The comparison of the counters that no signal reads, in the phase of the answer."""
-        return counters(*self.reviews, self.hosts, self.phase, self.effect(self.phase))
+        return compare_counters(*self.reviews, self.hosts, self.phase, self.effect(self.phase))
 
     @cached_property
     def reshaped(self) -> list[Reshaped]:
@@ -200,7 +207,7 @@ class Comparison:
         may_fail = any(self.treatments.of(pair.name, pair.signal).shape == "failures" for pair in self._pairs[0])
         compareds = self.in_phase(phase) if may_fail else ()
         failed = [compared for compared in compareds if (compared.name, compared.subject) not in regressed]
-        return [*failures(failed), *stalls, *reshaped(list(self.judged))]
+        return [*find_failure_bursts(failed), *stalls, *find_distribution_changes(list(self.judged))]
 
     @cached_property
     def integrating(self) -> tuple[Signal, ...]:
@@ -223,7 +230,7 @@ class Comparison:
         new = [(phase, [c for c in compareds if (c.name, c.subject) not in same]) for phase, compareds in worse]
         return [(phase, compareds) for phase, compareds in new if compareds]
 
-    def _cached(self, kind: str, phase: CommonPhase, compute: Callable[[], T]) -> T:
+    def _cache_result(self, kind: str, phase: CommonPhase, compute: Callable[[], T]) -> T:
         """Return the cached result for `kind` and the phase; if there is none, call `compute` and cache its result."""
         if (kind, phase.name) not in self._cache:
             self._cache[kind, phase.name] = compute()
@@ -235,9 +242,9 @@ class Comparison:
 
     @cached_property
     def _pairs(self) -> tuple[list[Pair], tuple[list[Lone], list[Lone]]]:
-        return pairs(*self.reviews, self.hosts)
+        return pair_signals(*self.reviews, self.hosts)
 
-    def _compared(self, phase: CommonPhase) -> Iterator[Compared]:
+    def _compare_signals(self, phase: CommonPhase) -> Iterator[Compared]:
         """Yield the comparison of each signal that both runs have in a phase."""
         thresholds, effect = self.thresholds, self.effect(phase)
         other_comparisons = [
@@ -245,7 +252,7 @@ class Comparison:
             for other in self.against
             if (same := other.named(phase.name))
         ]
-        load, both = self.load_in(phase), self._both(phase)
+        load, both = self.load_in(phase), self._pair_levels(phase)
         estimate_means([level for _, *levels in both for level in levels])
         for pair, first, second in both:
             treatment = self.treatments.of(pair.name, pair.signal)
@@ -284,7 +291,7 @@ class Comparison:
 
     def levels(self, phase: CommonPhase) -> Mapping[tuple[str, Key], SignalLevel]:
         """Return the level of each signal in the baseline, by the signal's name and its subject in the second run."""
-        return {(pair.name, pair.second.key): first for pair, first, _ in self._both(phase)}
+        return {(pair.name, pair.second.key): first for pair, first, _ in self._pair_levels(phase)}
 
     def named(self, name: str) -> CommonPhase | None:
         """Return the phase called `name`; None unless both runs have it."""
@@ -292,19 +299,19 @@ class Comparison:
 
     def effect(self, phase: CommonPhase) -> LoadEffect:
         """Return the range of factors by which the load of the second run differs from that of the first in a phase."""
-        return self._cached(
+        return self._cache_result(
             "effect", phase, lambda: load_effect(self.load_in(phase), self.reviews, phase, self.levels(phase))
         )
 
     def load_in(self, phase: CommonPhase) -> LoadComparison:
         """Return the comparison of the load in a phase."""
-        return self._cached("load", phase, lambda: compare_loads(*self.reviews, phase, self.treatments))
+        return self._cache_result("load", phase, lambda: compare_loads(*self.reviews, phase, self.treatments))
 
-    def _both(self, phase: CommonPhase) -> list[tuple[Pair, SignalLevel, SignalLevel]]:
+    def _pair_levels(self, phase: CommonPhase) -> list[tuple[Pair, SignalLevel, SignalLevel]]:
         """Return each signal that both runs sampled in a phase, with its level in the first and in the second run."""
-        return self._cached("both", phase, lambda: list(self._levels(phase)))
+        return self._cache_result("both", phase, lambda: list(self._list_levels(phase)))
 
-    def _levels(self, phase: CommonPhase) -> Iterator[tuple[Pair, SignalLevel, SignalLevel]]:
+    def _list_levels(self, phase: CommonPhase) -> Iterator[tuple[Pair, SignalLevel, SignalLevel]]:
         for pair in self._pairs[0]:
             first = SignalLevel.of(pair.first_samples, phase.first, self._weights)
             second = SignalLevel.of(pair.second_samples, phase.second, self._weights)
@@ -328,15 +335,15 @@ def _rank(compared: Compared) -> tuple[object, ...]:
         compared.treatment.place,
         -compared.size,
         compared.name,
-        host_key(compared.subject.host),
+        make_host_key(compared.subject.host),
         compared.subject.instance or "",
     )
 
 
-def thresholds(first: Review, second: Review, hosts: Hosts) -> Thresholds:
+def compare_thresholds(first: Review, second: Review, hosts: Hosts) -> Thresholds:
     """Return the documented limits that one or both of two runs crossed."""
     sides = [
-        {_key(finding, of_hosts): finding for finding in reversed(review.findings) if finding.subject}
+        {_make_key(finding, of_hosts): finding for finding in reversed(review.findings) if finding.subject}
         for review, of_hosts in ((first, None), (second, hosts))
     ]
     judged = [{key for key, finding in side.items() if finding.outcome in JUDGED} for side in sides]
@@ -348,24 +355,24 @@ def thresholds(first: Review, second: Review, hosts: Hosts) -> Thresholds:
     unjudged: list[Finding] = []
     for findings, other, keys in ((crossed[0], crossed[1], judged[1]), (crossed[1], crossed[0], judged[0])):
         lone = {key: finding for key, finding in findings.items() if key not in other}
-        only.append(_worst({key: finding for key, finding in lone.items() if key in keys}))
-        unjudged += _worst({key: finding for key, finding in lone.items() if key not in keys})
-    both = _worst({key: finding for key, finding in crossed[1].items() if key in crossed[0]})
-    pairs = tuple((crossed[0][_key(finding, hosts)], finding) for finding in both)
+        only.append(_select_worst({key: finding for key, finding in lone.items() if key in keys}))
+        unjudged += _select_worst({key: finding for key, finding in lone.items() if key not in keys})
+    both = _select_worst({key: finding for key, finding in crossed[1].items() if key in crossed[0]})
+    pairs = tuple((crossed[0][_make_key(finding, hosts)], finding) for finding in both)
     return Thresholds(only[0], only[1], pairs, tuple(unjudged), hosts)
 
 
-def _key(finding: Finding, hosts: Hosts | None) -> LimitKey:
+def _make_key(finding: Finding, hosts: Hosts | None) -> LimitKey:
     key = finding.subject.key if finding.subject else ("", None)
     host, instance = key if hosts is None else hosts.in_first(key)
     return finding.rule.id, host, instance
 
 
-def _place(finding: Finding, hosts: Hosts | None = None) -> LimitKey:
-    return finding.rule.signal, *_key(finding, hosts)[1:]
+def _make_place_key(finding: Finding, hosts: Hosts | None = None) -> LimitKey:
+    return finding.rule.signal, *_make_key(finding, hosts)[1:]
 
 
-def _worst(findings: dict[LimitKey, Finding]) -> tuple[Finding, ...]:
+def _select_worst(findings: dict[LimitKey, Finding]) -> tuple[Finding, ...]:
     """Return the worst finding of each signal and subject; `findings` are sorted, the worst last."""
-    worst = {_place(finding): finding for finding in findings.values()}
+    worst = {_make_place_key(finding): finding for finding in findings.values()}
     return tuple(reversed(worst.values()))

@@ -15,10 +15,18 @@ from typing import Any, Literal
 
 import numpy as np
 
-from plimsoll.analysis.bootstrap import Difference, Estimate, Interval, Quantile, difference, predicted, runs_to_decide
-from plimsoll.analysis.significance import LEAST, RankTest, hochberg, rank_test, shift
+from plimsoll.analysis.bootstrap import (
+    Difference,
+    Estimate,
+    Interval,
+    Quantile,
+    count_runs_to_decide,
+    predict_difference,
+    subtract_quantiles,
+)
+from plimsoll.analysis.significance import LEAST, RankTest, correct_by_hochberg, rank_test, shift
 from plimsoll.comparison.levels import SignalLevel
-from plimsoll.comparison.signal_settings import SAME, Band, Treatment, weight
+from plimsoll.comparison.signal_settings import SAME, Band, Treatment, load_weight
 from plimsoll.model.group_pairs import group_pairs
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.subjects import Subject
@@ -119,11 +127,21 @@ class Compared:
         known = loads or (None,) * len(baselines)
         before = [level.beside(load and load.first) for level, load in zip(baselines, known, strict=True)]
         after = second.beside(known[-1] and known[-1].second)
-        spread = treatment.between_runs(_mean(baselines), in_use)
-        likely = _expected(before, bands, after.mean)
-        between = predicted(likely, after, spread, weight())
+        spread = treatment.between_runs(_average_levels(baselines), in_use)
+        likely = _expect_means(before, bands, after.mean)
+        between = predict_difference(likely, after, spread, load_weight())
         means = [estimate.mean for estimate in likely]
-        fields = (name, signal, *subjects, treatment, baselines, second, _within(before, after), between, bands[-1])
+        fields = (
+            name,
+            signal,
+            *subjects,
+            treatment,
+            baselines,
+            second,
+            _subtract_within(before, after),
+            between,
+            bands[-1],
+        )
         return cls(*fields, loads=loads, in_use=in_use, span=(min(means), max(means)), **details)
 
     @property
@@ -134,7 +152,7 @@ class Compared:
     @property
     def before(self) -> float:
         """The mean of the baselines' means."""
-        return _mean(self.baselines)
+        return _average_levels(self.baselines)
 
     @property
     def tolerated(self) -> float:
@@ -170,7 +188,7 @@ class Compared:
     @cached_property
     def peaks(self) -> Quantile:
         """The 95th percentile of the second run less that of the last baseline, with its interval."""
-        return difference(self.first.p95, self.second.p95)
+        return subtract_quantiles(self.first.p95, self.second.p95)
 
     @property
     def shift(self) -> float | None:
@@ -238,7 +256,9 @@ class Compared:
             spread = self.between.error / np.sqrt(1 + 1 / count)
         else:
             spread = np.hypot(self.treatment.between_runs(self.before, self.in_use), self.second.mean.error)
-        return runs_to_decide(self.between.value, float(spread), weight(), _ONE_OF_MANY, (count + 1, MOST_RUNS))
+        return count_runs_to_decide(
+            self.between.value, float(spread), load_weight(), _ONE_OF_MANY, (count + 1, MOST_RUNS)
+        )
 
     @property
     def _fewest(self) -> int:
@@ -250,11 +270,11 @@ class Compared:
         return not self.span[0] <= self.second.mean.mean <= self.span[1]
 
 
-def _mean(levels: Sequence[SignalLevel]) -> float:
+def _average_levels(levels: Sequence[SignalLevel]) -> float:
     return sum(level.mean.mean for level in levels) / len(levels)
 
 
-def _expected(baselines: Sequence[Estimate], bands: Sequence[Band], value: float) -> list[Estimate]:
+def _expect_means(baselines: Sequence[Estimate], bands: Sequence[Band], value: float) -> list[Estimate]:
     """Return the mean expected from each baseline: within the range of its band, as near to `value` as possible.
 
     The relative position within the range is the same for all baselines, as a signal follows the load in the same way
@@ -269,7 +289,7 @@ def _expected(baselines: Sequence[Estimate], bands: Sequence[Band], value: float
     ]
 
 
-def _within(baselines: Sequence[Estimate], second: Estimate) -> Difference:
+def _subtract_within(baselines: Sequence[Estimate], second: Estimate) -> Difference:
     """Return the second mean less the mean of the baselines, with only the error within the runs."""
     count = len(baselines)
     mean = sum(baseline.mean for baseline in baselines) / count
@@ -278,7 +298,7 @@ def _within(baselines: Sequence[Estimate], second: Estimate) -> Difference:
     return Difference.of(replace(baselines[0], mean=mean, error=error, freedom=freedom), second)
 
 
-def judged(signals: Sequence[Compared]) -> list[Compared]:
+def correct_for_several(signals: Sequence[Compared]) -> list[Compared]:
     """Return the comparisons of one phase with `chance` set, corrected for the number of compared signals (Hochberg).
 
     Critical signals share the chance of a false alarm by kind: processor time has the largest part; each other primary
@@ -292,7 +312,7 @@ def judged(signals: Sequence[Compared]) -> list[Compared]:
     compareds = [signal for signal in signals if not (signal.between.error or signal.between.value)]
     for key, family in families.items():
         part = 1.0 if not key[0] else _OF_COSTS if key in costs else _OF_OTHERS / remaining
-        raised = hochberg(np.array([signal.between.chance for signal in family])) / part
+        raised = correct_by_hochberg(np.array([signal.between.chance for signal in family])) / part
         compareds += [
             replace(signal, chance=min(1.0, float(chance))) for signal, chance in zip(family, raised, strict=True)
         ]

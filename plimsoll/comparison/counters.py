@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 
 from plimsoll.analysis.bootstrap import Difference, estimate
-from plimsoll.analysis.significance import equal_means, rank_test
+from plimsoll.analysis.significance import compute_block_means, rank_test
 from plimsoll.comparison.hosts import Hosts
 from plimsoll.comparison.levels import CommonPhase
 from plimsoll.comparison.signal_settings import LoadEffect
@@ -51,7 +51,7 @@ class Counter:
     def costs(self) -> bool:
         """Whether the name says that more is worse, and the counter is over 1.5 times as high (a queue over twice)."""
         limit = _GROWN * self.before
-        if "queue" in _short(self.series).casefold():
+        if "queue" in _shorten_name(self.series).casefold():
             limit = max(_QUEUE_GROWN * self.before, self.before + _WAITING)
         return _is_cost(self.series) and self.after > limit
 
@@ -84,86 +84,88 @@ class Counters:
         return tuple(sorted(worse, key=lambda counter: counter.before / counter.after if counter.after else 1.0))
 
 
-def counters(first: Review, second: Review, hosts: Hosts, phase: CommonPhase, effect: LoadEffect) -> Counters:
+def compare_counters(first: Review, second: Review, hosts: Hosts, phase: CommonPhase, effect: LoadEffect) -> Counters:
     """Compare all counters that no signal reads; `effect` is the difference of the load."""
     of_first = {series.key: series for series in first.signals.unused_counters()}
-    of_second = {_key(series, hosts): series for series in second.signals.unused_counters()}
+    of_second = {_make_key(series, hosts): series for series in second.signals.unused_counters()}
     compared: list[tuple[Counter, Values, Values]] = []
     constant = too_few = 0
     for key, series in of_first.items():
         if key not in of_second:
             continue
-        values = _values(first, series, phase.first), _values(second, of_second[key], phase.second)
+        values = _list_values(first, series, phase.first), _list_values(second, of_second[key], phase.second)
         if min(map(len, values)) < _FEWEST:
             too_few += 1
         elif all(np.ptp(value) == 0 for value in values):
             constant += 1
         else:
-            compared.append((_compared(series, *values), *values))
-    differs = [_differs(counter, len(compared), effect) for counter, *_ in compared]
+            compared.append((_compare_counter(series, *values), *values))
+    differs = [_is_different(counter, len(compared), effect) for counter, *_ in compared]
     changed = [counter for (counter, *_), is_different in zip(compared, differs, strict=True) if is_different]
     same = [counter for counter, is_different in zip(compared, differs, strict=True) if not is_different]
-    changed += _peaks(same, len(compared), effect)
+    changed += _find_higher_peaks(same, len(compared), effect)
     only_first = tuple(series for key, series in of_first.items() if key not in of_second)
     only_second = tuple(series for key, series in of_second.items() if key not in of_first)
     return Counters(tuple(changed), len(compared), constant, too_few, only_first, only_second)
 
 
-def _compared(series: Series, first: Values, second: Values) -> Counter:
+def _compare_counter(series: Series, first: Values, second: Values) -> Counter:
     grows = all((np.diff(values) >= 0).all() for values in (first, second))
     if grows:
         first, second = np.diff(first), np.diff(second)
     before, after = float(first.mean()), float(second.mean())
     apart = abs(after - before) > _MATTERS * abs(before)
-    chance = rank_test(equal_means(first, _PARTS), equal_means(second, _PARTS)).chance if apart else 1.0
+    chance = rank_test(compute_block_means(first, _PARTS), compute_block_means(second, _PARTS)).chance if apart else 1.0
     return Counter(series, before, after, grows, chance)
 
 
-def _differs(counter: Counter, count: int, effect: LoadEffect) -> bool:
+def _is_different(counter: Counter, count: int, effect: LoadEffect) -> bool:
     """Return whether a counter differs significantly (Bonferroni), and by more than the load explains."""
     if counter.chance * count >= _CERTAIN:
         return False
-    low, high = _expected(counter, effect, counter.before)
+    low, high = _expect_range(counter, effect, counter.before)
     matters = _MATTERS * abs(counter.before)
     return not low - matters <= counter.after <= high + matters
 
 
-def _expected(counter: Counter, effect: LoadEffect, level: float) -> tuple[float, float]:
+def _expect_range(counter: Counter, effect: LoadEffect, level: float) -> tuple[float, float]:
     """Return the lowest and the highest value expected at the load of the second run; `level` is the baseline's.
 
     A counter is taken as a queue if its name says so, else as a waiting time.
     """
-    growth = "queue" if "queue" in _short(counter.series).casefold() else "waiting"
+    growth = "queue" if "queue" in _shorten_name(counter.series).casefold() else "waiting"
     low, high = sorted(effect.band(growth, level=level).ends(level))
     return low, high
 
 
-def _peaks(compared: Sequence[tuple[Counter, Values, Values]], count: int, effect: LoadEffect) -> Iterator[Counter]:
+def _find_higher_peaks(
+    compared: Sequence[tuple[Counter, Values, Values]], count: int, effect: LoadEffect
+) -> Iterator[Counter]:
     """Yield the counters with similar means and far higher peaks, if their names say that a rise is worse."""
     for counter, first, second in compared:
         if counter.grows or not _is_cost(counter.series) or min(len(first), len(second)) < _FEWEST_OF_PEAKS:
             continue
         before, after = (float(np.quantile(values, _PEAK)) for values in (first, second))
-        limit = max(_GROWN * before, _expected(counter, effect, before)[1])
+        limit = max(_GROWN * before, _expect_range(counter, effect, before)[1])
         higher = Difference.of(*(estimate((values > limit).astype(float)) for values in (first, second)))
         if after > limit and higher.value > 0 and higher.chance * count < _CERTAIN:
             yield Counter(counter.series, before, after, counter.grows, higher.chance, peaks=True)
 
 
-def _short(series: Series) -> str:
+def _shorten_name(series: Series) -> str:
     return series.path.rpartition("\\")[2] or series.field
 
 
 def _is_cost(series: Series) -> bool:
-    return bool(_COSTS.search(_short(series))) and not _COSTS_NOT.search(_short(series))
+    return bool(_COSTS.search(_shorten_name(series))) and not _COSTS_NOT.search(_shorten_name(series))
 
 
-def _values(review: Review, series: Series, phase: Phase | None) -> Values:
+def _list_values(review: Review, series: Series, phase: Phase | None) -> Values:
     samples = review.signals.counter(series)
     return (samples.between(phase.start, phase.end) if phase else samples).present.values
 
 
-def _key(series: Series, hosts: Hosts) -> tuple[object, ...]:
+def _make_key(series: Series, hosts: Hosts) -> tuple[object, ...]:
     """Return the key of a series of the second run, with the names that its host and instance have in the first run."""
     host, measurement, tags, field = series.key
     first = hosts.in_first((host, None))[0]

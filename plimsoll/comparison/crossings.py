@@ -23,40 +23,40 @@ _LONG = 0.1  # of the time beyond a limit: enough to be certain where the baseli
 _FALL = 0.05  # of what climbs, as a share; our choice
 
 
-def crossings(comparison: Comparison) -> list[Finding]:
+def find_new_crossings(comparison: Comparison) -> list[Finding]:
     """Return the findings of the second run whose crossing counts against every baseline."""
     baselines = (comparison, *comparison.against)
     return [
         finding
         for finding in comparison.thresholds.only_second
-        if all(_counts(baseline, finding) for baseline in baselines if finding not in baseline.thresholds.unjudged)
+        if all(_is_counted(baseline, finding) for baseline in baselines if finding not in baseline.thresholds.unjudged)
     ]
 
 
-def surprises(comparison: Comparison) -> list[Finding]:
+def find_surprises(comparison: Comparison) -> list[Finding]:
     """Return findings of critical limits that the second run crossed briefly, and that the baseline was far from."""
 
     def is_far(finding: Finding) -> bool:
         climbs = comparison.treatments.of(finding.rule.signal, finding.signal).integrates
         judged = finding not in comparison.thresholds.unjudged
-        beyond = _beyond(comparison, finding) if judged and not climbs else None
+        beyond = _mark_beyond(comparison, finding) if judged and not climbs else None
         return beyond is not None and bool(beyond[1].any()) and not beyond[0].any()
 
-    counted = crossings(comparison)
+    counted = find_new_crossings(comparison)
     critical = [finding for finding in comparison.thresholds.only_second if finding.rule.severity == "critical"]
     return [finding for finding in critical if finding not in counted and is_far(finding)]
 
 
-def _counts(comparison: Comparison, finding: Finding) -> bool:
+def _is_counted(comparison: Comparison, finding: Finding) -> bool:
     """Return whether the second run was beyond the limit for significantly longer than the worsened baseline."""
     if finding not in comparison.thresholds.only_second:
         return False
-    other = _same_rule(comparison, finding)
+    other = _find_same_rule(comparison, finding)
     if other is None or other.track is None or finding.track is None:
         return True
     if comparison.treatments.of(finding.rule.signal, finding.signal).integrates:
-        return _falls(finding.track) and not _falls(other.track)
-    beyond = _beyond(comparison, finding)
+        return _has_falls(finding.track) and not _has_falls(other.track)
+    beyond = _mark_beyond(comparison, finding)
     if beyond is None:
         return True
     before, after = beyond
@@ -65,16 +65,16 @@ def _counts(comparison: Comparison, finding: Finding) -> bool:
     return sure or bool(not before.any() and after.mean() >= _LONG)
 
 
-def _beyond(comparison: Comparison, finding: Finding) -> tuple[Values, Values] | None:
+def _mark_beyond(comparison: Comparison, finding: Finding) -> tuple[Values, Values] | None:
     """Return two arrays, for the baseline and the second run: 1 for each evaluation beyond the limit, else 0.
 
     The baseline is worsened by the spread between runs of one build and by what the load explains. None unless both
     runs have values.
     """
-    other = _same_rule(comparison, finding)
+    other = _find_same_rule(comparison, finding)
     if other is None or other.track is None or finding.track is None or other.subject is None:
         return None
-    here, values = _present(other.track), _present(finding.track)
+    here, values = _select_present(other.track), _select_present(finding.track)
     if not len(here) or not len(values):
         return None
     treatment = comparison.treatments.of(finding.rule.signal, finding.signal)
@@ -90,7 +90,7 @@ def _beyond(comparison: Comparison, finding: Finding) -> tuple[Values, Values] |
     return (~healthy.holds(as_bad)).astype(float), (~finding.track.healthy.holds(values)).astype(float)
 
 
-def _same_rule(comparison: Comparison, finding: Finding) -> Finding | None:
+def _find_same_rule(comparison: Comparison, finding: Finding) -> Finding | None:
     """Return the baseline's finding of the same rule, host and instance; None if there is none."""
     if finding.subject is None:
         return None
@@ -99,11 +99,11 @@ def _same_rule(comparison: Comparison, finding: Finding) -> Finding | None:
     return next((other for other in same if other.subject and other.subject.key == key), None)
 
 
-def _present(track: RuleEvaluation) -> Values:
+def _select_present(track: RuleEvaluation) -> Values:
     return track.values[np.isfinite(track.values)]
 
 
-def _falls(track: RuleEvaluation) -> bool:
+def _has_falls(track: RuleEvaluation) -> bool:
     """Return whether a signal ever fell by more than a twentieth from one evaluation to the next."""
-    values = _present(track)
+    values = _select_present(track)
     return bool((np.diff(values) < -_FALL * np.abs(values[:-1])).any())

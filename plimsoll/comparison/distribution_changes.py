@@ -11,9 +11,9 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from plimsoll.analysis.bootstrap import Difference, estimate, independent
-from plimsoll.analysis.filters import find_runs, median, median_filter
-from plimsoll.analysis.significance import hochberg
+from plimsoll.analysis.bootstrap import Difference, estimate, estimate_independent_mean
+from plimsoll.analysis.filters import compute_median, filter_median, find_runs
+from plimsoll.analysis.significance import correct_by_hochberg
 from plimsoll.comparison.compared_signal import FALSE_ALARMS, Compared, ComparisonOutcome
 from plimsoll.comparison.levels import SignalLevel
 from plimsoll.comparison.loads import LoadComparison
@@ -61,12 +61,15 @@ class Reshaped:
     after: float
 
 
-def reshaped(signals: list[Compared]) -> list[Reshaped]:
+def find_distribution_changes(signals: list[Compared]) -> list[Reshaped]:
     """Return the signals whose peaks or noise grew significantly."""
     enough = [c for c in signals if min(len(level.values) for level in (*c.baselines, c.second)) >= _FEWEST]
     peaking = [compared for compared in enough if compared.treatment.shape in ("all", "sustained")]
     noisy = [compared for compared in enough if compared.treatment.shape in ("all", "noise")]
-    return [*_certain(peaking, "peaks", _peaks), *_certain(noisy, "noise", _noise)]
+    return [
+        *_select_significant(peaking, "peaks", _compare_peaks),
+        *_select_significant(noisy, "noise", _compare_noise),
+    ]
 
 
 def find_stalls(loads: Sequence[LoadComparison]) -> list[Reshaped]:
@@ -76,9 +79,9 @@ def find_stalls(loads: Sequence[LoadComparison]) -> list[Reshaped]:
     """
     stalls: list[Reshaped] = []
     for compared in loads[-1].telling:
-        after = _stalled(compared.second, loads[-1].users and loads[-1].users.second)
+        after = _find_stalls(compared.second, loads[-1].users and loads[-1].users.second)
         before = [
-            _stalled(other.first, load.users and load.users.first)
+            _find_stalls(other.first, load.users and load.users.first)
             for load in loads
             for other in load.signals
             if other.name == compared.name
@@ -99,13 +102,13 @@ class _Stalled(NamedTuple):
     frequency: float = 0
 
 
-def _stalled(load: SignalLevel, users: SignalLevel | None) -> _Stalled:
+def _find_stalls(load: SignalLevel, users: SignalLevel | None) -> _Stalled:
     """Return the stalls of a load between its first and its last work, except pauses without users."""
     values, times = load.values, load.samples.times
-    usual = median(values[values >= _STALLED * np.quantile(values, _REACHED)])
+    usual = compute_median(values[values >= _STALLED * np.quantile(values, _REACHED)])
     if len(values) < _FEWEST_ROWS or usual <= 0:
         return _Stalled()
-    step = median(np.diff(times))
+    step = compute_median(np.diff(times))
     active, low = values >= _WORKS * usual, values < _STALLED * usual
     if users is not None:
         asking = np.interp(times, users.samples.times, users.values) / users.highest
@@ -128,21 +131,25 @@ class _Judged(NamedTuple):
     chance: float
 
 
-def _certain(compareds: list[Compared], shape: Shape, judge: Callable[[Compared], _Judged]) -> Iterator[Reshaped]:
+def _select_significant(
+    compareds: list[Compared], shape: Shape, judge: Callable[[Compared], _Judged]
+) -> Iterator[Reshaped]:
     """Yield the signals whose distribution changed significantly, by p-values corrected for the number of signals."""
     judged = [judge(compared) for compared in compareds]
-    chances = hochberg(np.array([signal.chance for signal in judged])) if judged else ()
+    chances = correct_by_hochberg(np.array([signal.chance for signal in judged])) if judged else ()
     for compared, signal, chance in zip(compareds, judged, chances, strict=True):
         if chance < FALSE_ALARMS:
             yield Reshaped(shape, compared, signal.before, signal.after)
 
 
-def _peaks(compared: Compared) -> _Judged:
+def _compare_peaks(compared: Compared) -> _Judged:
     """Return the change of peaks against the baseline from which the change is least significant."""
-    return max((_peaks_against(compared, level) for level in compared.baselines), key=lambda judged: judged.chance)
+    return max(
+        (_compare_peaks_against(compared, level) for level in compared.baselines), key=lambda judged: judged.chance
+    )
 
 
-def _peaks_against(compared: Compared, level: SignalLevel) -> _Judged:
+def _compare_peaks_against(compared: Compared, level: SignalLevel) -> _Judged:
     first, second = level.values, compared.second.values
     usual, peak = (float(np.quantile(values, _PEAK)) for values in (first, second))
     limit = _HIGHER * max(1.0, compared.expected.high) * usual + compared.treatment.smallest
@@ -153,65 +160,67 @@ def _peaks_against(compared: Compared, level: SignalLevel) -> _Judged:
     if compared.treatment.shape == "sustained":
         return _Judged(usual, peak, 1.0)
     shares = [estimate((values > limit).astype(float)) for values in (first, second)]
-    return _Judged(usual, peak, _chance(Difference.of(*shares)))
+    return _Judged(usual, peak, _compute_p_value(Difference.of(*shares)))
 
 
-def _noise(compared: Compared) -> _Judged:
+def _compare_noise(compared: Compared) -> _Judged:
     """Return the change of noise, without noise that follows the load; `before` is of the noisiest baseline."""
     loads = compared.loads if compared.treatment.shape == "all" else ()
     beside = [load.first if load else None for load in loads] or [None] * len(compared.baselines)
-    first = [np.abs(_rough(*pair)) for pair in zip(compared.baselines, beside, strict=True)]
-    second = np.abs(_rough(compared.second, loads[-1].second if loads and loads[-1] else None))
-    before, after = max(median(values) for values in first), median(second)
+    first = [np.abs(_compute_roughness(*pair)) for pair in zip(compared.baselines, beside, strict=True)]
+    second = np.abs(_compute_roughness(compared.second, loads[-1].second if loads and loads[-1] else None))
+    before, after = max(compute_median(values) for values in first), compute_median(second)
     if after <= before:
         return _Judged(before, after, 1.0)
-    usual = median(np.concatenate(first))
+    usual = compute_median(np.concatenate(first))
     most = _BURST * usual if usual else np.inf
     factor = (_LARGER + _SPREADS * compared.treatment.spread) * max(1.0, compared.expected.high)
     larger = factor * np.concatenate(first) + _OF_LEAST * compared.treatment.smallest
     estimates = (estimate(np.minimum(values, most)) for values in (larger, second))
-    return _Judged(before, after, _chance(Difference.of(*estimates)))
+    return _Judged(before, after, _compute_p_value(Difference.of(*estimates)))
 
 
-def _rough(level: SignalLevel, load: SignalLevel | None) -> Values:
+def _compute_roughness(level: SignalLevel, load: SignalLevel | None) -> Values:
     """Return the deviation of each sample from the median of its neighbours, less what follows the load."""
-    deviations = _deviations(level.values)
+    deviations = _compute_deviations(level.values)
     if load is None:
         return deviations
-    of_load = _deviations(np.interp(level.samples.times, load.samples.times, load.values))
+    of_load = _compute_deviations(np.interp(level.samples.times, load.samples.times, load.values))
     weight = float(of_load @ of_load)
     return deviations - (float(deviations @ of_load) / weight) * of_load if weight else deviations
 
 
-def _deviations(values: Values) -> Values:
-    return values - median_filter(values, _NEIGHBOURS, "symmetric")
+def _compute_deviations(values: Values) -> Values:
+    return values - filter_median(values, _NEIGHBOURS, "symmetric")
 
 
-def _chance(difference: Difference) -> float:
+def _compute_p_value(difference: Difference) -> float:
     return difference.chance if difference.value > 0 else 1.0
 
 
-def failures(compareds: list[Compared]) -> list[Reshaped]:
+def find_failure_bursts(compareds: list[Compared]) -> list[Reshaped]:
     """Return the shares of failed requests whose longest burst of failures in the second run is too long for chance.
 
     Shares that are regressions are left out, as reports show them anyway.
     """
     shares = [compared for compared in compareds if compared.treatment.shape == "failures"]
     hidden = [compared for compared in shares if compared.outcome != ComparisonOutcome.REGRESSION]
-    return [failures for compared in hidden if (failures := _failures(compared))]
+    return [failures for compared in hidden if (failures := _compare_failures(compared))]
 
 
 def is_gathered(compared: Compared) -> bool:
     """Return whether a share of failed requests is worse, and significantly so if samples are taken as independent."""
     if compared.treatment.shape != "failures" or not compared.is_worse:
         return False
-    second = independent(compared.second.values)
-    return all(Difference.of(independent(level.values), second).chance < _CHANCE for level in compared.baselines)
+    second = estimate_independent_mean(compared.second.values)
+    return all(
+        Difference.of(estimate_independent_mean(level.values), second).chance < _CHANCE for level in compared.baselines
+    )
 
 
-def _failures(compared: Compared) -> Reshaped | None:
-    rows, after = _longest(compared.second.samples)
-    most, before = max(_longest(level.samples) for level in compared.baselines)
+def _compare_failures(compared: Compared) -> Reshaped | None:
+    rows, after = _find_longest_burst(compared.second.samples)
+    most, before = max(_find_longest_burst(level.samples) for level in compared.baselines)
     alike = most > 1 and _TIMES * before > after
     if after < _BURST_LASTS or alike or compared.difference.value <= 0:
         return None
@@ -221,9 +230,9 @@ def _failures(compared: Compared) -> Reshaped | None:
     return Reshaped("failures", compared, before / SECOND, after / SECOND) if by_chance < _CHANCE else None
 
 
-def _longest(samples: Samples) -> tuple[int, float]:
+def _find_longest_burst(samples: Samples) -> tuple[int, float]:
     """Return the longest burst of samples with 20 % failures or more: the number of samples, the duration (ns)."""
     if len(samples.times) < 2:
         return 0, 0.0
     rows = max((end - start for start, end in find_runs(samples.values >= MANY)), default=0)
-    return rows, float(rows * median(np.diff(samples.times)))
+    return rows, float(rows * compute_median(np.diff(samples.times)))

@@ -6,17 +6,17 @@ from collections.abc import Iterator
 from plimsoll.comparison.compare import Comparison
 from plimsoll.comparison.compared_signal import PERHAPS, Compared, ComparisonOutcome
 from plimsoll.comparison.counters import Counter
-from plimsoll.comparison.crossings import surprises
+from plimsoll.comparison.crossings import find_surprises
 from plimsoll.comparison.distribution_changes import is_gathered
-from plimsoll.comparison.sentences import distribution_change_text, moved, place, title
+from plimsoll.comparison.sentences import describe_distribution_change, describe_move, format_title, name_place
 from plimsoll.comparison.signal_pairs import Lone, Proposal
-from plimsoll.insights.insights import News, SubjectKey, insights
-from plimsoll.model.remark import counted, listed
-from plimsoll.model.series import host_key
-from plimsoll.model.times import duration_text
+from plimsoll.insights.insights import News, SubjectKey, load_insights
+from plimsoll.model.remark import format_count, join_names
+from plimsoll.model.series import make_host_key
+from plimsoll.model.times import format_duration
 from plimsoll.model.value_text import number
 from plimsoll.review.review import Review
-from plimsoll.review.sentences import breach_sentence
+from plimsoll.review.sentences import describe_breach
 
 # Our choices, shares of the baseline: below the first it is said, below the second nothing can be said.
 _SHORT = 0.5
@@ -27,9 +27,17 @@ _MOST_COUNTERS = 2
 _MUCH_MORE, _LITTLE_LESS = 1.5, 0.8
 
 
-def doubts(comparison: Comparison) -> list[str]:
+def list_doubts(comparison: Comparison) -> list[str]:
     """Return clauses that say why the answer is not known although no signal became worse."""
-    kinds = _load_doubts, _length_and_limits, _lacking, _interrupted, _surprises, hidden, _unclear
+    kinds = (
+        _load_doubts,
+        _doubt_length_and_limits,
+        _doubt_lacking,
+        _doubt_interruptions,
+        _doubt_surprises,
+        find_hidden_changes,
+        _doubt_unclear,
+    )
     return [clause for kind in kinds for clause in kind(comparison)]
 
 
@@ -37,21 +45,21 @@ def _load_doubts(comparison: Comparison) -> Iterator[str]:
     """Yield doubts about the load: not recorded, not the same, or connections that piled up."""
     compared = comparison.load.first
     if compared is None and (compareds := comparison.of(ComparisonOutcome.LOAD)):
-        names = listed(list(dict.fromkeys(title(compared) for compared in compareds)), _MOST_NAMED)
+        names = join_names(list(dict.fromkeys(format_title(compared) for compared in compareds)), _MOST_NAMED)
         yield f"no load was recorded in both runs, and another load may be why these differ: {names}"
     load = comparison.load
     # Bytes vary by themselves: they raise a doubt only if they would explain a difference.
     only_bytes = compared is not None and not compared.signal.load and load.is_same is None
     only_bytes = only_bytes and not comparison.of(ComparisonOutcome.LOAD)
     differs = not load.is_same and not load.throughput_lost and not load.regained and not only_bytes
-    if compared is not None and differs and not _costs_decide(comparison):
+    if compared is not None and differs and not _is_decided_by_costs(comparison):
         same = "the load was not the same" if load.is_same is False else "the load may not have been the same"
-        yield f"{same}: {title(compared)} {moved(compared)}"
+        yield f"{same}: {format_title(compared)} {describe_move(compared)}"
     if piled := load.piled_up:
-        yield f"far more were open for as much work, as if they piled up: {title(piled)} {moved(piled)}"
+        yield f"far more were open for as much work, as if they piled up: {format_title(piled)} {describe_move(piled)}"
 
 
-def _costs_decide(comparison: Comparison) -> bool:
+def _is_decided_by_costs(comparison: Comparison) -> bool:
     """Return whether the processor time of an operation is enough for an answer, whatever the load was.
 
     It is enough if the load is up to half higher, or perhaps a little lower, and no resource is saturated: waiting
@@ -70,26 +78,26 @@ def _is_imprecise(compared: Compared) -> bool:
     return compared.outcome == ComparisonOutcome.UNCLEAR and compared.precision > compared.tolerated
 
 
-def _length_and_limits(comparison: Comparison) -> Iterator[str]:
+def _doubt_length_and_limits(comparison: Comparison) -> Iterator[str]:
     """Yield doubts if too little of the second run is compared, or it crossed limits not judged in the first run."""
-    text, is_too_short = length_remark(comparison)
+    text, is_too_short = describe_length(comparison)
     if is_too_short:
         yield f"{text}, too little to compare"
     findings = [finding for finding in comparison.thresholds.unjudged if finding in comparison.second.review.findings]
     if findings:
         yield f"{comparison.second.called} crossed what could not be judged in {comparison.first.called}: " + (
-            listed([finding.signal.title for finding in findings], _MOST_NAMED)
+            join_names([finding.signal.title for finding in findings], _MOST_NAMED)
         )
 
 
-def _surprises(comparison: Comparison) -> Iterator[str]:
+def _doubt_surprises(comparison: Comparison) -> Iterator[str]:
     """Yield a clause on critical limits that the second run crossed briefly, and that the baseline was far from."""
-    if findings := surprises(comparison):
-        text = f", and {counted(len(findings) - 1, 'more critical limit')}" if len(findings) > 1 else ""
-        yield f"in {comparison.second.called} {breach_sentence(findings[0]).removesuffix('.')}{text}"
+    if findings := find_surprises(comparison):
+        text = f", and {format_count(len(findings) - 1, 'more critical limit')}" if len(findings) > 1 else ""
+        yield f"in {comparison.second.called} {describe_breach(findings[0]).removesuffix('.')}{text}"
 
 
-def suspects(comparison: Comparison) -> list[Compared]:
+def find_suspects(comparison: Comparison) -> list[Compared]:
     """Return the critical signals that are perhaps worse by more than their tolerance, or crossed a limit meanwhile."""
     differing = comparison.of(ComparisonOutcome.SPREAD, ComparisonOutcome.UNCLEAR)
     worse = [compared for compared in differing if compared.treatment.critical and compared.is_worse]
@@ -97,7 +105,7 @@ def suspects(comparison: Comparison) -> list[Compared]:
     return [c for c in worse if c in likely or is_gathered(c) or c.crossed_in == "other"]
 
 
-def news(comparison: Comparison) -> list[News]:
+def find_new_troubles(comparison: Comparison) -> list[News]:
     """Return the troubling insights, such as a leak, that only the second run has."""
     hosts = comparison.hosts
 
@@ -106,7 +114,7 @@ def news(comparison: Comparison) -> list[News]:
 
     return [
         new
-        for insight in insights()
+        for insight in load_insights()
         if insight.news
         for new in insight.news(
             comparison.first.insights.of(insight), comparison.second.insights.of(insight), as_in_first
@@ -114,33 +122,33 @@ def news(comparison: Comparison) -> list[News]:
     ]
 
 
-def hidden(comparison: Comparison) -> list[str]:
+def find_hidden_changes(comparison: Comparison) -> list[str]:
     """Return clauses on critical signals or loads with more noise, and on counters that are worse by their names."""
     better = comparison.of(ComparisonOutcome.IMPROVEMENT)  # what is far from its limit now may well vary more
     reshapeds = [reshaped for reshaped in comparison.reshaped if reshaped.compared not in better]
     noisy = [(reshaped, reshaped.compared.treatment) for reshaped in reshapeds if reshaped.shape == "noise"]
     grown = [reshaped for reshaped, treatment in noisy if treatment.critical or treatment.shape == "noise"]
-    clauses = [distribution_change_text(reshaped) for reshaped in grown[:1]]
+    clauses = [describe_distribution_change(reshaped) for reshaped in grown[:1]]
     if costs := comparison.unassigned_counters.costs:
-        names = ", ".join(counter_text(cost) for cost in costs[:_MOST_COUNTERS])
+        names = ", ".join(describe_counter(cost) for cost in costs[:_MOST_COUNTERS])
         rest = len(costs) - _MOST_COUNTERS
         also = f", and {rest:,} more" if rest > 0 else ""
         clauses.append(f"counters without a signal became worse by their names: {names}{also}")
     return clauses
 
 
-def counter_text(counter: Counter) -> str:
+def describe_counter(counter: Counter) -> str:
     r"""Return the change of a counter: `\App(_Total)\Response Time of WEB1 rose from 12 to 36`."""
     verb = "rose" if counter.after > counter.before else "fell"
     of = "the peaks of " if counter.peaks else "the increase of " if counter.grows else ""
     return f"{of}{counter.label} {verb} from {number(counter.before)} to {number(counter.after)}"
 
 
-def not_compared(comparison: Comparison) -> str:
+def describe_not_compared(comparison: Comparison) -> str:
     """Return how many counters without a signal were compared, how many not, and why; empty without counters."""
     counters = comparison.unassigned_counters
     texts = [
-        f"{counted(count, 'counter')} {why}"
+        f"{format_count(count, 'counter')} {why}"
         for count, why in (
             (counters.constant, "constant in both runs"),
             (counters.too_few, "with too few samples"),
@@ -152,10 +160,10 @@ def not_compared(comparison: Comparison) -> str:
     if not texts and not counters.compared:
         return ""
     rest = f"; not compared: {', '.join(texts)}" if texts else ""
-    return f"{counted(counters.compared, 'counter')} without a signal compared{rest}."
+    return f"{format_count(counters.compared, 'counter')} without a signal compared{rest}."
 
 
-def proposed(comparison: Comparison, proposal: Proposal) -> str:
+def describe_proposal(comparison: Comparison, proposal: Proposal) -> str:
     """Return a clause on a proposal and its setting: `“1 D:” of a looks like “2 D:” of b (SQL1); if it is, …`."""
     second = f"{comparison.second.called} ({proposal.host})" if proposal.host else comparison.second.called
     return (
@@ -164,44 +172,46 @@ def proposed(comparison: Comparison, proposal: Proposal) -> str:
     )
 
 
-def _lacking(comparison: Comparison) -> Iterator[str]:
+def _doubt_lacking(comparison: Comparison) -> Iterator[str]:
     """Yield clauses on signals and hosts that the second run, or both runs, should have recorded but did not."""
     sides, signals = (comparison.first, comparison.second), comparison.first.review.question.signals
     for side, other, alone in zip(sides[::-1], sides, comparison.hosts.alone, strict=True):
         if alone:
-            yield f"{side.called} has no host that belongs to {listed(alone, _MOST_NAMED)} of {other.called}"
+            yield f"{side.called} has no host that belongs to {join_names(alone, _MOST_NAMED)} of {other.called}"
     for proposal in comparison.proposals:
         if proposal.host and any(comparison.treatments.of(name, signals[name]).critical for name in proposal.signals):
-            yield f"what has another name is not compared: {proposed(comparison, proposal)}"
+            yield f"what has another name is not compared: {describe_proposal(comparison, proposal)}"
             break
     compared_names = {compared.name for compared in comparison.judged}
     if lacking := [name for name in comparison.treatments.needed if name not in compared_names]:
-        yield f"{listed(lacking, _MOST_NAMED)} must be recorded in both runs, and is not"
+        yield f"{join_names(lacking, _MOST_NAMED)} must be recorded in both runs, and is not"
     lost = dict.fromkeys(lone.signal.title for lone in comparison.lone[0] if lone.signal.load == "operations")
     if lost:
-        yield f"{comparison.second.called} does not record the work that was done: {listed(list(lost), _MOST_NAMED)}"
+        yield (
+            f"{comparison.second.called} does not record the work that was done: {join_names(list(lost), _MOST_NAMED)}"
+        )
     recorded = {
-        (host_key(compared.subject.host), sort)
+        (make_host_key(compared.subject.host), sort)
         for compared in comparison.judged
-        for sort in _sorts(comparison, compared)
+        for sort in _list_topics(comparison, compared)
     }
     names = dict.fromkeys(
         f"{lone.signal.title} of {lone.host}"
         for lone in comparison.lone[0]
         if comparison.treatments.of(lone.name, lone.signal).critical
-        and any((host_key(lone.host), sort) not in recorded for sort in _sorts(comparison, lone))
+        and any((make_host_key(lone.host), sort) not in recorded for sort in _list_topics(comparison, lone))
     )
     if names:
-        yield f"{comparison.second.called} does not record {listed(list(names), _MOST_NAMED)}"
+        yield f"{comparison.second.called} does not record {join_names(list(names), _MOST_NAMED)}"
 
 
-def _sorts(comparison: Comparison, recorded: Compared | Lone) -> Iterator[object]:
+def _list_topics(comparison: Comparison, recorded: Compared | Lone) -> Iterator[object]:
     """Yield the topics of a signal: its resource, and its kind if primary. An answer needs a signal for each topic."""
     treatment = comparison.treatments.of(recorded.name, recorded.signal)
     yield from (sort for sort in (recorded.signal.resource, treatment.primary_kind) if sort is not None)
 
 
-def _interrupted(comparison: Comparison) -> Iterator[str]:
+def _doubt_interruptions(comparison: Comparison) -> Iterator[str]:
     """Yield the reasons why the second run is incomplete, except reasons that the first run has as well."""
 
     def reasons(review: Review) -> list[tuple[str, str]]:
@@ -214,7 +224,7 @@ def _interrupted(comparison: Comparison) -> Iterator[str]:
     yield from (f"in {comparison.second.called} {text}" for text in dict.fromkeys(of_second))
 
 
-def _unclear(comparison: Comparison) -> Iterator[str]:
+def _doubt_unclear(comparison: Comparison) -> Iterator[str]:
     """Yield doubts about critical signals: too few samples, none recorded, new trends, or uncertain differences."""
     critical = [compared for compared in comparison.judged if compared.treatment.critical]
     watched = [compared for compared in critical if compared.treatment.primary] or critical
@@ -223,27 +233,30 @@ def _unclear(comparison: Comparison) -> Iterator[str]:
         compared for compared in critical if compared.treatment.needed and compared.outcome == ComparisonOutcome.UNCLEAR
     ]
     if needed:
-        yield f"there are too few samples to tell whether {title(needed[0])} of {place(needed[0])} differs"
+        yield f"there are too few samples to tell whether {format_title(needed[0])} of {name_place(needed[0])} differs"
     elif not watched:
         yield "no signal of which one direction is worse is recorded in both runs"
-    elif new := news(comparison):
+    elif new := find_new_troubles(comparison):
         titles = dict.fromkeys(news.title for news in new)
-        yield f"{comparison.second.called} has a trend that must not be: {listed(list(titles), _MOST_NAMED)}"
-        if failing := [suspect for suspect in suspects(comparison) if suspect.treatment.shape == "failures"]:
-            yield _perhaps(failing)
-    elif unsure := suspects(comparison):
-        yield _perhaps(unsure)
+        yield f"{comparison.second.called} has a trend that must not be: {join_names(list(titles), _MOST_NAMED)}"
+        if failing := [suspect for suspect in find_suspects(comparison) if suspect.treatment.shape == "failures"]:
+            yield _describe_possible(failing)
+    elif unsure := find_suspects(comparison):
+        yield _describe_possible(unsure)
     elif 2 * len(unclear) > len(watched):
-        titles = dict.fromkeys(map(title, unclear))
-        yield f"there are too few samples to tell whether {listed(list(titles), _MOST_NAMED)} differ; record for longer"
+        titles = dict.fromkeys(map(format_title, unclear))
+        yield (
+            f"there are too few samples to tell whether {join_names(list(titles), _MOST_NAMED)} differ; record for "
+            "longer"
+        )
 
 
-def _perhaps(unsure: list[Compared]) -> str:
-    titles = dict.fromkeys(title(compared) for compared in unsure)
-    return f"it may be chance, or not, that it is worse: {listed(list(titles), _MOST_NAMED)}"
+def _describe_possible(unsure: list[Compared]) -> str:
+    titles = dict.fromkeys(format_title(compared) for compared in unsure)
+    return f"it may be chance, or not, that it is worse: {join_names(list(titles), _MOST_NAMED)}"
 
 
-def length_remark(comparison: Comparison) -> tuple[str, bool]:
+def describe_length(comparison: Comparison) -> tuple[str, bool]:
     """Return a clause and whether the compared part of the second run is too short for an answer.
 
     The clause says that much less of the second run is compared than of the first; it is empty otherwise.
@@ -256,6 +269,7 @@ def length_remark(comparison: Comparison) -> tuple[str, bool]:
         return "", False
     of = f" of {comparison.phase.name} phase" if comparison.phase.first else ""
     text = (
-        f"{comparison.second.called} has {duration_text(second)}{of}, {comparison.first.called} {duration_text(first)}"
+        f"{comparison.second.called} has {format_duration(second)}{of}, {comparison.first.called} "
+        f"{format_duration(first)}"
     )
     return text, max(shares) < _TOO_SHORT

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from plimsoll.model.group_pairs import group_pairs
-from plimsoll.model.remark import listed
-from plimsoll.model.series import host_key
+from plimsoll.model.remark import join_names
+from plimsoll.model.series import make_host_key
 from plimsoll.review.review import Review
 
 
@@ -48,13 +48,13 @@ class Hosts:
 
         With `match`, the rest are matched in order if both runs have equally many of them.
         """
-        by_key = {host_key(host): host for host in second}
-        called = {host_key(old): host_key(new) for old, new in (renamed or {}).items()}
-        named = {host: by_key.get(called.get(host_key(host), host_key(host))) for host in first}
+        by_key = {make_host_key(host): host for host in second}
+        called = {make_host_key(old): make_host_key(new) for old, new in (renamed or {}).items()}
+        named = {host: by_key.get(called.get(make_host_key(host), make_host_key(host))) for host in first}
         same = tuple((host, other) for host, other in named.items() if other is not None)
-        matched = {host_key(host) for host, _ in same}, {host_key(host) for _, host in same}
+        matched = {make_host_key(host) for host, _ in same}, {make_host_key(host) for _, host in same}
         left, right = (
-            tuple(host for host in hosts if host_key(host) not in host_keys)
+            tuple(host for host in hosts if make_host_key(host) not in host_keys)
             for hosts, host_keys in zip((first, second), matched, strict=True)
         )
         if match and len(left) == len(right):
@@ -80,8 +80,8 @@ class Hosts:
         pairs = [pair for role in fitting for pair in zip(left[role], right[role], strict=True)]
         matched = {host for pair in pairs for host in pair}
         rest = [tuple(host for host in hosts if host not in matched) for hosts in result.alone]
-        instances = _renamed_instances(second, renamed or {})
-        unknown = _unknown((first, second), renamed or {})
+        instances = _map_instances(second, renamed or {})
+        unknown = _list_unknown((first, second), renamed or {})
         return cls(result.same, (*result.in_order, *pairs), (rest[0], rest[1]), instances, unknown)
 
     @cached_property
@@ -92,7 +92,7 @@ class Hosts:
     @cached_property
     def first_of(self) -> Mapping[str, str]:
         """The name in the first run of each matched host, by its name in the second run; all names case-folded."""
-        return {host_key(right): host_key(left) for left, right in self.pairs}
+        return {make_host_key(right): make_host_key(left) for left, right in self.pairs}
 
     def in_first(self, key: Key) -> Key:
         """Return the first run's names of a host and instance of the second; for an unmatched host, an unused name."""
@@ -101,8 +101,8 @@ class Hosts:
     @property
     def remark(self) -> str:
         """A remark on hosts that were matched in order, and on unknown names in settings; empty if there are none."""
-        pairs = listed([f"{first} with {second}" for first, second in self.in_order], 6)
-        names = listed([f"“{name}”" for name in self.unknown], 6)
+        pairs = join_names([f"{first} with {second}" for first, second in self.in_order], 6)
+        names = join_names([f"“{name}”" for name in self.unknown], 6)
         remarks = (
             f"hosts of other names are compared in order: {pairs}" if pairs else "",
             f"no run has {names} of [compare.renamed] in plimsoll.toml as a host or an instance" if names else "",
@@ -110,32 +110,32 @@ class Hosts:
         return "; ".join(filter(None, remarks))
 
 
-def _unknown(runs: Sequence[Review], renamed: Mapping[str, str]) -> tuple[str, ...]:
+def _list_unknown(runs: Sequence[Review], renamed: Mapping[str, str]) -> tuple[str, ...]:
     """Return the old and new names in `renamed` that are neither a host nor an instance of the runs."""
     if not renamed:
         return ()
-    host_keys = {host_key(host) for run in runs for host in run.hosts}
+    host_keys = {make_host_key(host) for run in runs for host in run.hosts}
     host_keys |= {
         (series.tag("instance") or "").casefold() for run in runs for log in run.logs for series in log.series
     }
-    host_keys |= {instance for run in runs for _, instance in _subjects(run) if instance}
+    host_keys |= {instance for run in runs for _, instance in _list_subjects(run) if instance}
     fromkeys = dict.fromkeys(name for pair in renamed.items() for name in pair)
-    return tuple(name for name in fromkeys if host_key(name) not in host_keys and name.casefold() not in host_keys)
+    return tuple(name for name in fromkeys if make_host_key(name) not in host_keys and name.casefold() not in host_keys)
 
 
-def _subjects(run: Review) -> set[Key]:
+def _list_subjects(run: Review) -> set[Key]:
     """Return the host and instance of every subject for which a signal was recorded."""
     return {subject.key for name in run.question.signals for subject in run.signals.of(name)}
 
 
-def _renamed_instances(second: Review, renamed: Mapping[str, str]) -> dict[Key, str]:
+def _map_instances(second: Review, renamed: Mapping[str, str]) -> dict[Key, str]:
     """Return the old name of each renamed instance, by its host and new name in the second run.
 
     An instance is left out if the second run also has an instance of the old name.
     """
     if not renamed:
         return {}
-    subjects = _subjects(second)
+    subjects = _list_subjects(second)
     called = {old.casefold(): new.casefold() for old, new in renamed.items()}
     return {
         (host, new): old
@@ -151,7 +151,7 @@ def find_role(host: str, run: Review) -> frozenset[str]:
     The role is empty if no such pack applies.
     """
     packs = (applied for applied in run.applied if applied.pack.applies_to)
-    return frozenset(applied.pack.pack for applied in packs if host_key(host) in map(host_key, applied.hosts))
+    return frozenset(applied.pack.pack for applied in packs if make_host_key(host) in map(make_host_key, applied.hosts))
 
 
 def set_differently(first: Review, second: Review, hosts: Hosts) -> tuple[HostChange, ...]:

@@ -6,8 +6,8 @@ from functools import cached_property
 
 import numpy as np
 
-from plimsoll.analysis.bootstrap import Estimate, Quantile, estimate, estimates, quantile
-from plimsoll.analysis.significance import independent_means
+from plimsoll.analysis.bootstrap import Estimate, Quantile, estimate, estimate_quantile, estimate_row_means
+from plimsoll.analysis.significance import compute_independent_means
 from plimsoll.comparison.signal_settings import LEAST_GROWTH
 from plimsoll.model.errors import Unusable
 from plimsoll.model.group_pairs import group_pairs
@@ -71,7 +71,7 @@ class SignalLevel:
     @cached_property
     def blocks(self) -> Values:
         """The means of blocks of samples that are long enough to be independent of each other."""
-        return independent_means(self.values, self.mean.correlation_time, self.weights, self.breaks)
+        return compute_independent_means(self.values, self.mean.correlation_time, self.weights, self.breaks)
 
     def beside(self, load: "SignalLevel | None") -> Estimate:
         """Return the mean, and its error without the part of the noise that follows the load (a control variate).
@@ -80,7 +80,7 @@ class SignalLevel:
         """
         estimated = self.mean
         if load is not None:
-            of_load, slope = self._following(load)
+            of_load, slope = self._find_slope(load)
             if slope**2 * float(of_load @ of_load) > _FOLLOWS * len(self.values) * self.values.var():
                 estimated = estimate(self.values - slope * of_load, self.weights, self.breaks)
         independent = estimated.samples / estimated.correlation_time
@@ -90,13 +90,13 @@ class SignalLevel:
         """Return the least exponent by which the signal grows with the load, as samples show: 0.5 to 1."""
         if load is None or not self.mean.mean:
             return LEAST_GROWTH
-        of_load, slope = self._following(load)
+        of_load, slope = self._find_slope(load)
         weight = float(of_load @ of_load) / len(of_load)
         error = estimate(self.values - slope * of_load).error / np.sqrt(weight) if weight else np.inf
         exponent = (slope - _WITHIN * error) * load.mean.mean / self.mean.mean
         return float(np.clip(exponent, LEAST_GROWTH, 1.0))
 
-    def _following(self, load: "SignalLevel") -> tuple[Values, float]:
+    def _find_slope(self, load: "SignalLevel") -> tuple[Values, float]:
         """Return the load less its mean at the samples' times, and the slope of the signal over the load."""
         of_load = np.interp(self.samples.times, load.samples.times, load.values)
         of_load -= of_load.mean()
@@ -106,12 +106,12 @@ class SignalLevel:
     @cached_property
     def p5(self) -> Quantile:
         """The 5th percentile and its interval."""
-        return quantile(self.values, 0.05, self.weights)
+        return estimate_quantile(self.values, 0.05, self.weights)
 
     @cached_property
     def p95(self) -> Quantile:
         """The 95th percentile and its interval."""
-        return quantile(self.values, 0.95, self.weights)
+        return estimate_quantile(self.values, 0.95, self.weights)
 
     @property
     def lowest(self) -> float:
@@ -139,11 +139,11 @@ def estimate_means(levels: Sequence[SignalLevel]) -> None:
     for rows, group in alike.items():
         most = max(1, _AT_ONCE // rows)
         for part in (group[at : at + most] for at in range(0, len(group), most)):
-            for level, mean in zip(part, estimates(np.stack([level.values for level in part])), strict=True):
+            for level, mean in zip(part, estimate_row_means(np.stack([level.values for level in part])), strict=True):
                 level.__dict__["mean"] = mean  # as its property would
 
 
-def common_phases(first: Review, second: Review) -> tuple[CommonPhase, ...]:
+def list_common_phases(first: Review, second: Review) -> tuple[CommonPhase, ...]:
     """Return the phases that both runs have: the steady phase first, then the longest; the whole run last."""
     of_first, of_second = ({phase.name: phase for phase in reversed(run.phases)} for run in (first, second))
     shared = [(name, phase, of_second[name]) for name, phase in of_first.items() if name in of_second]
@@ -151,7 +151,7 @@ def common_phases(first: Review, second: Review) -> tuple[CommonPhase, ...]:
     return (*(CommonPhase(*both) for both in shared), CommonPhase(WHOLE_RUN))
 
 
-def chosen_phase(phases: tuple[CommonPhase, ...], name: str | None) -> CommonPhase:
+def choose_phase(phases: tuple[CommonPhase, ...], name: str | None) -> CommonPhase:
     """Return the phase called `name`, or raise Unusable; without a name the steady phase, else the whole run."""
     if name is None:
         return phases[0] if phases[0].name == _STEADY else phases[-1]

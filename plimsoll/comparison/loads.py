@@ -5,12 +5,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from plimsoll.comparison.compared_signal import Compared, ComparisonOutcome, judged
+from plimsoll.comparison.compared_signal import Compared, ComparisonOutcome, correct_for_several
 from plimsoll.comparison.hosts import Key
 from plimsoll.comparison.levels import CommonPhase, SignalLevel
 from plimsoll.comparison.signal_settings import LoadEffect, Treatment, Treatments
 from plimsoll.model.run import Phase
-from plimsoll.review.phases.found_phases import Load, moved
+from plimsoll.review.phases.found_phases import Load, find_moved_bytes
 from plimsoll.review.phases.throughput_loss import ThroughputLoss
 from plimsoll.review.review import Review
 
@@ -38,12 +38,14 @@ class LoadComparison:
     @property
     def first(self) -> Compared | None:
         """The load signal to report: preferably a signal that differs or may differ; None if no load was compared."""
-        return min(self.telling, key=lambda compared: (not _differs(compared), not _may_differ(compared)), default=None)
+        return min(
+            self.telling, key=lambda compared: (not _is_different(compared), not _may_differ(compared)), default=None
+        )
 
     @property
     def is_same(self) -> bool | None:
         """Whether the load was the same; None if unknown."""
-        if any(map(_differs, self.telling)):
+        if any(map(_is_different, self.telling)):
             return False
         return True if self.telling and not any(map(_may_differ, self.telling)) else None
 
@@ -51,8 +53,8 @@ class LoadComparison:
     def telling(self) -> list[Compared]:
         """The signals of the kind that shows the load best, without signals of rare operations."""
         alike = [signal for signal in self.signals if signal.signal.load == self.signals[0].signal.load]
-        most = max((_level(compared) for compared in alike), default=0.0)
-        return [compared for compared in alike if _level(compared) >= _COUNTS * most]
+        most = max((_find_level(compared) for compared in alike), default=0.0)
+        return [compared for compared in alike if _find_level(compared) >= _COUNTS * most]
 
     @property
     def users(self) -> Compared | None:
@@ -73,21 +75,21 @@ class LoadComparison:
     @property
     def fewer(self) -> Compared | None:
         """The operations or answered requests, if they became fewer although as much was offered; else None."""
-        return next(filter(None, map(self._fewer, (self.first, self._answered))), None)
+        return next(filter(None, map(self._find_lost_work, (self.first, self._answered))), None)
 
     @property
     def _answered(self) -> Compared | None:
         """The requests answered, as the load driver counts: a host may do far more work of other kinds."""
         return next((compared for compared in self.signals if compared.name == _ANSWERED), None)
 
-    def _fewer(self, work: Compared | None) -> Compared | None:
+    def _find_lost_work(self, work: Compared | None) -> Compared | None:
         """Return the work if it became less though as many users waited or connections were open; else None."""
         by_driver = work is not None and work.name == _ANSWERED
         connections = (signal for signal in self.signals if signal.signal.load == "connections")
         offered = self.users if by_driver else next(connections, None)
-        if work is None or offered is None or work.signal.load != "operations" or _differs(offered):
+        if work is None or offered is None or work.signal.load != "operations" or _is_different(offered):
             return None
-        return work if _differs(work) and work.difference.value < 0 else None
+        return work if _is_different(work) and work.difference.value < 0 else None
 
     @property
     def piled_up(self) -> Compared | None:
@@ -95,7 +97,7 @@ class LoadComparison:
         if not self.is_same or self.signals[0].signal.load != "operations":
             return None
         connections = [signal for signal in self.signals if signal.signal.load == "connections" and signal.before > 0]
-        differing = [signal for signal in connections if _may_differ(signal) or _differs(signal)]
+        differing = [signal for signal in connections if _may_differ(signal) or _is_different(signal)]
         grown = [signal for signal in differing if signal.second.mean.mean >= _PILED * signal.before]
         many = [signal for signal in grown if signal.difference.value >= _MANY]
         return max(many, key=lambda signal: signal.size, default=None)
@@ -104,17 +106,17 @@ class LoadComparison:
 def compare_loads(first: Review, second: Review, phase: CommonPhase, treatments: Treatments) -> LoadComparison:
     """Compare the load signals that both runs have; if there are none, the bytes sent and received."""
     before, after = ([load for load in run.loads if load.kind] for run in (first, second))
-    compared = _compared(before, after, phase, treatments)
+    compared = _compare_loads(before, after, phase, treatments)
     if not compared:
-        before, after = (moved(run.signals, run.question.signals) for run in (first, second))
-        compared = _compared(before, after, phase, treatments)
+        before, after = (find_moved_bytes(run.signals, run.question.signals) for run in (first, second))
+        compared = _compare_loads(before, after, phase, treatments)
     losses = (run.throughput_loss for run in (first, second))
     regained, lost = (loss if loss and loss.offered else None for loss in losses)
     lost, regained = None if regained else lost, None if lost else regained
-    return LoadComparison(tuple(judged(compared)), treatments.load, lost, regained)
+    return LoadComparison(tuple(correct_for_several(compared)), treatments.load, lost, regained)
 
 
-def _compared(
+def _compare_loads(
     first: Sequence[Load], second: Sequence[Load], phase: CommonPhase, treatments: Treatments
 ) -> list[Compared]:
     """Return the comparison of each load signal that both runs have in a phase."""
@@ -143,7 +145,7 @@ def load_effect(
 
     `levels` are the levels of the baseline's signals. Lost throughput explains only signals that became less.
     """
-    ratios = load.ratios if load.signals else shared_work(reviews, phase)
+    ratios = load.ratios if load.signals else list_shared_work(reviews, phase)
     if load.throughput_lost:
         ratios = [min((1.0, *ratios)), 1.0]
     if not ratios:
@@ -152,12 +154,12 @@ def load_effect(
     return LoadEffect(min(ratios), max(ratios), shares)
 
 
-def _means(review: Review, name: str, phase: Phase | None) -> list[float]:
+def _list_means(review: Review, name: str, phase: Phase | None) -> list[float]:
     levels = (SignalLevel.of(samples, phase) for samples in review.signals.of(name).values())
     return [level.mean.mean for level in levels if level is not None]
 
 
-def _level(compared: Compared) -> float:
+def _find_level(compared: Compared) -> float:
     return max(compared.first.mean.mean, compared.second.mean.mean)
 
 
@@ -165,16 +167,16 @@ def _may_differ(compared: Compared) -> bool:
     return compared.outcome == ComparisonOutcome.UNCLEAR and abs(compared.difference.value) > compared.tolerated
 
 
-def _differs(compared: Compared) -> bool:
+def _is_different(compared: Compared) -> bool:
     return compared.outcome == ComparisonOutcome.CHANGE
 
 
-def shared_work(reviews: tuple[Review, Review], phase: CommonPhase) -> list[float]:
+def list_shared_work(reviews: tuple[Review, Review], phase: CommonPhase) -> list[float]:
     """Return 1 and the factor by which an unrecorded load may have changed at most; empty if nothing suggests that.
 
     Processor time and disk accesses that rose together, or fell together, suggest a change.
     """
-    ratios = [ratio for names in (_PROCESSORS, _DISKS) if (ratio := _ratio(reviews, phase, names))]
+    ratios = [ratio for names in (_PROCESSORS, _DISKS) if (ratio := _compute_ratio(reviews, phase, names))]
     if len(ratios) < 2:
         return []
     by = np.log(ratios)
@@ -184,11 +186,11 @@ def shared_work(reviews: tuple[Review, Review], phase: CommonPhase) -> list[floa
     return [1.0, float(np.exp(np.sign(by[0]) * size))]
 
 
-def _ratio(reviews: tuple[Review, Review], phase: CommonPhase, names: tuple[str, ...]) -> float | None:
+def _compute_ratio(reviews: tuple[Review, Review], phase: CommonPhase, names: tuple[str, ...]) -> float | None:
     """Return the second run's total divided by the first's, of the first signal of `names` in both runs; else None."""
     first, second = reviews
     for name in names:
-        before, after = sum(_means(first, name, phase.first)), sum(_means(second, name, phase.second))
+        before, after = sum(_list_means(first, name, phase.first)), sum(_list_means(second, name, phase.second))
         if before and after:
             return after / before
     return None

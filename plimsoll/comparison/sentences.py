@@ -5,15 +5,15 @@ from collections.abc import Sequence
 from plimsoll.comparison.compared_signal import Compared
 from plimsoll.comparison.distribution_changes import MANY, Reshaped
 from plimsoll.model.group_pairs import group_pairs
-from plimsoll.model.times import SECOND, duration_text
-from plimsoll.model.value_text import number, percent, quantity
+from plimsoll.model.times import SECOND, format_duration
+from plimsoll.model.value_text import format_percent, format_value, number
 
 _MANY_TIMES = 3  # from this ratio on, `84 times` reads better than a percentage
 _ALIKE = 0.01  # a load that differs by less changes no figure that people read
-_SMALLEST = 0.001  # what `percent` writes `< 0.1 %` for is below it
+_SMALLEST = 0.001  # what `format_percent` writes `< 0.1 %` for is below it
 
 
-def place(compared: Compared) -> str:
+def name_place(compared: Compared) -> str:
     """Return the subject, with its name in the second run if that differs: `SQLSRV01, 2 E: (3 E:)`."""
     if compared.where:
         return compared.where
@@ -25,7 +25,7 @@ def place(compared: Compared) -> str:
     return f"{name} ({other})"
 
 
-def change_text(compared: Compared) -> str:
+def describe_change(compared: Compared) -> str:
     """Return the change as a share: `−92 %`, `< 0.1 % up`, `84 times`; empty if a share has no meaning."""
     change = compared.change
     if change is None:
@@ -33,32 +33,34 @@ def change_text(compared: Compared) -> str:
     if change + 1 >= _MANY_TIMES:
         return f"{number(change + 1)} times"
     if 0 < abs(change) < _SMALLEST:
-        return f"{percent(abs(change))} {'up' if change > 0 else 'down'}"
-    return _signed(change)
+        return f"{format_percent(abs(change))} {'up' if change > 0 else 'down'}"
+    return _format_signed(change)
 
 
-def moved(compared: Compared) -> str:
+def describe_move(compared: Compared) -> str:
     """Return the change with both values: `fell from 7,731 s to 597 s (−92 %)`."""
     first, second = compared.before, compared.second.mean.mean
     verb = "rose" if second > first else "fell"
-    name = f" ({text}{_per_operation(compared)})" if (text := change_text(compared)) else ""
-    return f"{verb} from {quantity(first, compared.signal.unit)} to {quantity(second, compared.signal.unit)}{name}"
+    name = f" ({text}{_describe_per_operation(compared)})" if (text := describe_change(compared)) else ""
+    return (
+        f"{verb} from {format_value(first, compared.signal.unit)} to {format_value(second, compared.signal.unit)}{name}"
+    )
 
 
-def levels(compared: Compared) -> str:
+def format_levels(compared: Compared) -> str:
     """Return both means: `29.6 % and 29.7 %`, or `29.6 % in both` if their texts are equal."""
-    first, second = (quantity(mean, compared.signal.unit) for mean in (compared.before, compared.second.mean.mean))
+    first, second = (format_value(mean, compared.signal.unit) for mean in (compared.before, compared.second.mean.mean))
     return f"{first} in both" if first == second else f"{first} and {second}"
 
 
-def interval(compared: Compared) -> str:
+def format_interval(compared: Compared) -> str:
     """Return the interval of the difference as shares: ` (−1.2 % to +0.4 %)`; empty if there is no error or share."""
     if compared.before <= 0 or not compared.difference.error:
         return ""
-    return " ({} to {})".format(*(_signed(end / compared.before) for end in compared.difference.interval()))
+    return " ({} to {})".format(*(_format_signed(end / compared.before) for end in compared.difference.interval()))
 
 
-def _per_operation(compared: Compared) -> str:
+def _describe_per_operation(compared: Compared) -> str:
     """Return the change per operation: `, +9 % for each operation`; empty unless a recorded load explains a part."""
     is_known = (
         any(compared.loads)
@@ -71,14 +73,14 @@ def _per_operation(compared: Compared) -> str:
     factor = compared.expected.high if compared.expected.high > 1 else compared.expected.low
     if abs(factor - 1) < _ALIKE:
         return ""
-    return f", {_signed((compared.change + 1) / factor - 1)} for each operation"
+    return f", {_format_signed((compared.change + 1) / factor - 1)} for each operation"
 
 
-def _signed(share: float) -> str:
-    return f"{'+' if share > 0 else '−' if share < 0 else '±'}{percent(abs(share)).lstrip('<> ')}"
+def _format_signed(share: float) -> str:
+    return f"{'+' if share > 0 else '−' if share < 0 else '±'}{format_percent(abs(share)).lstrip('<> ')}"
 
 
-def by_signal(compareds: Sequence[Compared]) -> list[list[Compared]]:
+def group_by_signal(compareds: Sequence[Compared]) -> list[list[Compared]]:
     """Return the comparisons in groups, one group for each signal, in order of first appearance.
 
     If two signals have the same figures, as two kinds of processor time may, only the first signal is listed.
@@ -86,32 +88,32 @@ def by_signal(compareds: Sequence[Compared]) -> list[list[Compared]]:
     groups = group_pairs((compared.name, compared) for compared in compareds).values()
     figures: dict[tuple[str, str], list[Compared]] = {}
     for group in groups:
-        figures.setdefault((str(group[0].subject), moved(group[0])), group)
+        figures.setdefault((str(group[0].subject), describe_move(group[0])), group)
     return list(figures.values())
 
 
-def title(compared: Compared) -> str:
+def format_title(compared: Compared) -> str:
     """Return the signal's title as used within a sentence: `page life expectancy`, `CPU time`."""
     text = compared.signal.title
     return text[:1].lower() + text[1:] if text[1:2].islower() else text
 
 
-def distribution_change_text(reshaped: Reshaped) -> str:
+def describe_distribution_change(reshaped: Reshaped) -> str:
     """Return a clause on a change: `the peaks of execution time of WEB1 rose from 20 ms to 60 ms`."""
     compared = reshaped.compared
-    name = f"{title(compared)} of {place(compared)}"
-    first, second = (quantity(value, compared.signal.unit) for value in (reshaped.before, reshaped.after))
+    name = f"{format_title(compared)} of {name_place(compared)}"
+    first, second = (format_value(value, compared.signal.unit) for value in (reshaped.before, reshaped.after))
     match reshaped.shape:
         case "stalls":
-            after, before = percent(reshaped.after), percent(reshaped.before)
-            return f"{title(compared)} stalled for {after} of the time, and for {before} before"
+            after, before = format_percent(reshaped.after), format_percent(reshaped.before)
+            return f"{format_title(compared)} stalled for {after} of the time, and for {before} before"
         case "failures":
-            here, text = (duration_text(seconds * SECOND) for seconds in (reshaped.after, reshaped.before))
-            most = percent(MANY / 100)
+            here, text = (format_duration(seconds * SECOND) for seconds in (reshaped.after, reshaped.before))
+            most = format_percent(MANY / 100)
             before = f"at most {text}" if reshaped.before else "never"
             return (
                 f"{most} of the requests or more failed for {here} on end, and {before} in the baseline, "
-                f"so {name} {moved(compared)}"
+                f"so {name} {describe_move(compared)}"
             )
         case "peaks":
             return f"the peaks of {name} rose from {first} to {second}"

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from plimsoll.comparison.hosts import Hosts
 from plimsoll.model.samples import Samples
-from plimsoll.model.series import HostKey, host_key
+from plimsoll.model.series import HostKey, make_host_key
 from plimsoll.review.review import Review
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.subjects import Subject
@@ -60,35 +60,37 @@ class Proposal:
         return " = ".join(json.dumps(name, ensure_ascii=False) for name in (self.first, self.second))
 
 
-def proposals(
+def propose_matches(
     first: Review, second: Review, hosts: Hosts, lone: tuple[Sequence[Lone], Sequence[Lone]]
 ) -> list[Proposal]:
     """Return proposals of hosts, disks and network adapters that look the same under another name."""
-    return [*_of_hosts(first, second, hosts), *_of_instances(hosts, lone)]
+    return [*_propose_hosts(first, second, hosts), *_propose_instances(hosts, lone)]
 
 
-def _of_instances(hosts: Hosts, lone: tuple[Sequence[Lone], Sequence[Lone]]) -> Iterator[Proposal]:
-    here, entries = (_by_instance(lones) for lones in lone)
+def _propose_instances(hosts: Hosts, lone: tuple[Sequence[Lone], Sequence[Lone]]) -> Iterator[Proposal]:
+    here, entries = (_group_by_instance(lones) for lones in lone)
     for left, right in hosts.pairs:
         for area in _RENAMED:
-            mine, theirs = (result.get((host_key(host), area), {}) for result, host in ((here, left), (entries, right)))
-            for name, other in _pairs(mine, theirs):
+            mine, theirs = (
+                result.get((make_host_key(host), area), {}) for result, host in ((here, left), (entries, right))
+            )
+            for name, other in _pair_instances(mine, theirs):
                 yield Proposal(name, other, right, frozenset(mine[name] & theirs[other]))
 
 
-def _by_instance(lone: Sequence[Lone]) -> dict[tuple[str, str], dict[str, set[str]]]:
+def _group_by_instance(lone: Sequence[Lone]) -> dict[tuple[str, str], dict[str, set[str]]]:
     """Return the names of the signals by instance, for each host and area (`disk`, `network`)."""
     entries: dict[tuple[str, str], dict[str, set[str]]] = {}
     for item in lone:
         for instance in item.instances:
-            area = entries.setdefault((host_key(item.host), item.name.partition(".")[0]), {})
+            area = entries.setdefault((make_host_key(item.host), item.name.partition(".")[0]), {})
             area.setdefault(instance, set()).add(item.name)
     return entries
 
 
-def _pairs(mine: Mapping[str, set[str]], theirs: Mapping[str, set[str]]) -> Iterator[tuple[str, str]]:
+def _pair_instances(mine: Mapping[str, set[str]], theirs: Mapping[str, set[str]]) -> Iterator[tuple[str, str]]:
     """Yield pairs of instances that look the same: with one drive letter (`1 D:`, `2 D:`), or the only two left."""
-    letters = [{_letter(name): name for name in entries if _letter(name)} for entries in (mine, theirs)]
+    letters = [{_find_letter(name): name for name in entries if _find_letter(name)} for entries in (mine, theirs)]
     same = [(letters[0][letter], letters[1][letter]) for letter in letters[0] if letter in letters[1]]
     yield from ((name, other) for name, other in same if mine[name] & theirs[other])
     left = [
@@ -99,14 +101,14 @@ def _pairs(mine: Mapping[str, set[str]], theirs: Mapping[str, set[str]]) -> Iter
         yield left[0][0], left[1][0]
 
 
-def _letter(instance: str) -> str:
+def _find_letter(instance: str) -> str:
     letter = instance.rpartition(" ")[2].casefold()
     return letter if letter.endswith(":") else ""
 
 
-def _of_hosts(first: Review, second: Review, hosts: Hosts) -> Iterator[Proposal]:
+def _propose_hosts(first: Review, second: Review, hosts: Hosts) -> Iterator[Proposal]:
     """Yield a proposal for two unmatched hosts that share most signals, if neither shares most with a third host."""
-    left, right = (_signals(run, alone) for run, alone in zip((first, second), hosts.alone, strict=True))
+    left, right = (_list_signals(run, alone) for run, alone in zip((first, second), hosts.alone, strict=True))
     pairs = [(name, other) for name in left for other in right if left[name] | right[other]]
     alike = [(a, b) for a, b in pairs if len(left[a] & right[b]) / len(left[a] | right[b]) >= _ALIKE]
     for name, other in alike:
@@ -114,19 +116,19 @@ def _of_hosts(first: Review, second: Review, hosts: Hosts) -> Iterator[Proposal]
             yield Proposal(name, other, None, frozenset(left[name] & right[other]))
 
 
-def _signals(run: Review, hosts: Sequence[str]) -> dict[str, set[str]]:
-    by_key: dict[str, set[str]] = {host_key(host): set() for host in hosts}
+def _list_signals(run: Review, hosts: Sequence[str]) -> dict[str, set[str]]:
+    by_key: dict[str, set[str]] = {make_host_key(host): set() for host in hosts}
     for name in run.question.signals if hosts else ():
         for subject in run.signals.of(name):
-            by_key.get(host_key(subject.host), set()).add(name)
-    return {host: by_key[host_key(host)] for host in hosts}
+            by_key.get(make_host_key(subject.host), set()).add(name)
+    return {host: by_key[make_host_key(host)] for host in hosts}
 
 
-def pairs(first: Review, second: Review, hosts: Hosts) -> tuple[list[Pair], tuple[list[Lone], list[Lone]]]:
+def pair_signals(first: Review, second: Review, hosts: Hosts) -> tuple[list[Pair], tuple[list[Lone], list[Lone]]]:
     """Return the signals of both runs, then the signals of the first run alone and of the second run alone."""
     both: list[Pair] = []
     alone: tuple[list[Lone], list[Lone]] = ([], [])
-    partners = {host_key(left) for left, _ in hosts.pairs}, {host_key(right) for _, right in hosts.pairs}
+    partners = {make_host_key(left) for left, _ in hosts.pairs}, {make_host_key(right) for _, right in hosts.pairs}
     for name, signal in first.question.signals.items():
         left = {subject.key: (subject, samples) for subject, samples in first.signals.of(name).items()}
         right = {hosts.in_first(subject.key): (subject, s) for subject, s in second.signals.of(name).items()}
@@ -135,12 +137,12 @@ def pairs(first: Review, second: Review, hosts: Hosts) -> tuple[list[Pair], tupl
                 both.append(Pair(name, signal, subject, right[key][0], samples, right[key][1]))
         for at, (side, other) in enumerate(((left, right), (right, left))):
             lone = [subject for key, (subject, _) in side.items() if key not in other]
-            alone[at].extend(_lone(name, signal, lone, partners[at]))
+            alone[at].extend(_list_lone(name, signal, lone, partners[at]))
     return both, alone
 
 
-def _lone(name: str, signal: Signal, subjects: Sequence[Subject], host_keys: set[HostKey]) -> Iterator[Lone]:
-    of_hosts = [subject for subject in subjects if host_key(subject.host) in host_keys]
+def _list_lone(name: str, signal: Signal, subjects: Sequence[Subject], host_keys: set[HostKey]) -> Iterator[Lone]:
+    of_hosts = [subject for subject in subjects if make_host_key(subject.host) in host_keys]
     for host in dict.fromkeys(subject.host for subject in of_hosts):
         instances = (subject.instance for subject in of_hosts if subject.host == host)
         yield Lone(name, signal, host, tuple(instance for instance in instances if instance is not None))

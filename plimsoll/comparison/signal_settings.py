@@ -11,9 +11,9 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from plimsoll.hosts.settings import Amount, CompareSettings, SignalSettings, Tolerance
-from plimsoll.model.errors import Unusable, first_of, suggest
+from plimsoll.model.errors import Unusable, limit_mistakes, suggest
 from plimsoll.model.log import Values
-from plimsoll.model.shipped_tables import shipped_table
+from plimsoll.model.shipped_tables import load_shipped_table
 from plimsoll.rules.schema.field_types import Healthy
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.schema.units import convert_limit
@@ -98,13 +98,13 @@ class LoadEffect:
         else:
             busiest = max(self.utilisations.values(), key=lambda values: float(values.mean()), default=_UNKNOWN_BUSY)
             busy = self.utilisations.get(subject, busiest) if subject and growth == "queue" else busiest
-            edges = [1.0, *(_longer(growth, factor, busy, level) for factor in (self.low, self.high))]
+            edges = [1.0, *(_predict_longer(growth, factor, busy, level) for factor in (self.low, self.high))]
         return Band(
             min(edges), max(edges), whole, is_measured=growth == "proportion" and smallest_growth > LEAST_GROWTH
         )
 
 
-def _longer(growth: Growth, factor: float, busy: Values, level: float) -> float:
+def _predict_longer(growth: Growth, factor: float, busy: Values, level: float) -> float:
     """Return the factor by which waiting times, or a queue of length `level`, grow if the load grows by `factor`."""
     exponents = _EXPONENTS if growth == "queue" else np.zeros((1, 1))
     shares = (np.clip(times * busy, 0.0, _BUSIEST) for times in (1.0, factor))
@@ -222,56 +222,56 @@ class Treatments:
         self._settings = settings or CompareSettings()
         self._cache: dict[str, Treatment] = {}
         self.renamed: Mapping[str, str] = self._settings.renamed
-        self.load = _defaults().load if self._settings.load is None else self._settings.load
+        self.load = _load_defaults().load if self._settings.load is None else self._settings.load
 
     def of(self, name: str, signal: Signal) -> Treatment:
         """Return the settings of a signal: from plimsoll.toml, else defaults.yaml, else the kind of the signal."""
         if name not in self._cache:
-            self._cache[name] = self._treatment(name, signal)
+            self._cache[name] = self._make_treatment(name, signal)
         return self._cache[name]
 
-    def _treatment(self, name: str, signal: Signal) -> Treatment:
+    def _make_treatment(self, name: str, signal: Signal) -> Treatment:
         """Return the settings of a signal, which `of` caches."""
-        defaults, signal_settings = _defaults(), self._settings.signals.get(name, SignalSettings())
+        defaults, signal_settings = _load_defaults(), self._settings.signals.get(name, SignalSettings())
         shipped = defaults.signals.get(name, SignalSettings())
         worse = signal_settings.worse or shipped.worse or ("either" if signal.load else signal.worse)
-        place, kind = kind_of(name, signal.unit)
+        place, kind = find_kind(name, signal.unit)
         tolerances = signal_settings.tolerance, self._settings.tolerance, shipped.tolerance
-        smallest_by_unit = _table().smallest
+        smallest_by_unit = _load_table().smallest
         usual = smallest_by_unit.get(signal.unit, f"{smallest_by_unit['others']} {signal.unit}")
         return Treatment(
             worse,
-            _first(*tolerances, kind.tolerance, defaults.tolerance),
-            _amount(signal_settings.least or shipped.least or usual, signal.unit),
-            needed=_first(signal_settings.needed, shipped.needed, False),
-            critical=_first(signal_settings.critical, shipped.critical, worse != "either"),
-            spread=_first(signal_settings.spread, shipped.spread, kind.spread),
+            _require_default(*tolerances, kind.tolerance, defaults.tolerance),
+            _parse_amount(signal_settings.least or shipped.least or usual, signal.unit),
+            needed=_require_default(signal_settings.needed, shipped.needed, False),
+            critical=_require_default(signal_settings.critical, shipped.critical, worse != "either"),
+            spread=_require_default(signal_settings.spread, shipped.spread, kind.spread),
             of="the level" if signal_settings.spread is not None else kind.of,
             load=kind.load,
-            integrates=_first(signal_settings.integrates, shipped.integrates, False),
+            integrates=_require_default(signal_settings.integrates, shipped.integrates, False),
             place=place,
             shape=kind.shape,
             primary=kind.primary,
-            tolerance_of_series=_first(*tolerances, defaults.tolerance),
+            tolerance_of_series=_require_default(*tolerances, defaults.tolerance),
         )
 
     @property
     def needed(self) -> tuple[str, ...]:
         """The names of the signals that both runs must have for an answer."""
-        shipped, signal_settings, none = _defaults().signals, self._settings.signals, SignalSettings()
+        shipped, signal_settings, none = _load_defaults().signals, self._settings.signals, SignalSettings()
         return tuple(
             name
             for name in dict.fromkeys((*shipped, *signal_settings))
-            if _first(signal_settings.get(name, none).needed, shipped.get(name, none).needed, False)
+            if _require_default(signal_settings.get(name, none).needed, shipped.get(name, none).needed, False)
         )
 
 
-def resources() -> tuple[str, ...]:
+def list_resources() -> tuple[str, ...]:
     """Return the names of the signals that measure the use of a host's resources, in the order of reports."""
-    return _defaults().resources
+    return _load_defaults().resources
 
 
-def checked(settings: CompareSettings, path: Path | None, signals: Mapping[str, Signal]) -> Treatments:
+def check_settings(settings: CompareSettings, path: Path | None, signals: Mapping[str, Signal]) -> Treatments:
     """Return the settings for comparing signals. Raise Unusable if a setting's signal is unknown or its unit unfit."""
     wrong: list[str] = []
     for name, signal in settings.signals.items():
@@ -281,15 +281,15 @@ def checked(settings: CompareSettings, path: Path | None, signals: Mapping[str, 
             wrong.append(f"{path}: {place}: there is no signal of this name{near}")
         elif signal.least is not None:
             try:
-                _amount(signal.least, signals[name].unit)
+                _parse_amount(signal.least, signals[name].unit)
             except ValueError as error:
                 wrong.append(f"{path}: {place}.least: {error}")
     if wrong:
-        raise Unusable(*first_of(wrong))
+        raise Unusable(*limit_mistakes(wrong))
     return Treatments(settings)
 
 
-def _amount(text: str, unit: str) -> float:
+def _parse_amount(text: str, unit: str) -> float:
     """Return the number of an amount (`5 ms`), converted to a unit. Raise ValueError if the units do not fit."""
     try:
         return convert_limit(Healthy.parse(f">= {text}"), unit).limit
@@ -297,24 +297,24 @@ def _amount(text: str, unit: str) -> float:
         raise ValueError(str(error).replace(">= ", "")) from None
 
 
-def _first(*options: T | None) -> T:
+def _require_default(*options: T | None) -> T:
     return next(option for option in options if option is not None)
 
 
 @cache
-def _defaults() -> _Defaults:
-    return shipped_table("plimsoll.comparison", "defaults.yaml", _Defaults)
+def _load_defaults() -> _Defaults:
+    return load_shipped_table("plimsoll.comparison", "defaults.yaml", _Defaults)
 
 
-def weight() -> float:
+def load_weight() -> float:
     """Return the number of baseline runs that the spread in run_to_run.yaml counts as."""
-    return _table().weight
+    return _load_table().weight
 
 
 @cache
-def kind_of(name: str, unit: str) -> tuple[int, SpreadKind]:
+def find_kind(name: str, unit: str) -> tuple[int, SpreadKind]:
     """Return the rank of a signal's kind (0 is the most important), and the kind."""
-    kinds = list(enumerate(_table().kinds))
+    kinds = list(enumerate(_load_table().kinds))
     named = [(len(pattern), place) for place in kinds for pattern in place[1].signals if fnmatchcase(name, pattern)]
     if named:
         return max(named, key=lambda match: match[0])[1]
@@ -322,5 +322,5 @@ def kind_of(name: str, unit: str) -> tuple[int, SpreadKind]:
 
 
 @cache
-def _table() -> _Table:
-    return shipped_table("plimsoll.comparison", "run_to_run.yaml", _Table)
+def _load_table() -> _Table:
+    return load_shipped_table("plimsoll.comparison", "run_to_run.yaml", _Table)

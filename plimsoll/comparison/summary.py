@@ -4,15 +4,29 @@ from enum import StrEnum
 
 from plimsoll.comparison.compare import Comparison
 from plimsoll.comparison.compared_signal import MOST_RUNS, Compared, ComparisonOutcome
-from plimsoll.comparison.crossings import crossings
+from plimsoll.comparison.crossings import find_new_crossings
 from plimsoll.comparison.distribution_changes import Reshaped
-from plimsoll.comparison.doubts import doubts, hidden, length_remark, news, suspects
-from plimsoll.comparison.sentences import by_signal, distribution_change_text, interval, levels, moved, place, title
-from plimsoll.comparison.signal_settings import resources
-from plimsoll.insights.insights import insights
-from plimsoll.model.remark import counted, listed
-from plimsoll.model.value_text import percent, quantity
-from plimsoll.review.sentences import breach_sentence
+from plimsoll.comparison.doubts import (
+    describe_length,
+    find_hidden_changes,
+    find_new_troubles,
+    find_suspects,
+    list_doubts,
+)
+from plimsoll.comparison.sentences import (
+    describe_distribution_change,
+    describe_move,
+    format_interval,
+    format_levels,
+    format_title,
+    group_by_signal,
+    name_place,
+)
+from plimsoll.comparison.signal_settings import list_resources
+from plimsoll.insights.insights import load_insights
+from plimsoll.model.remark import format_count, join_names
+from plimsoll.model.value_text import format_percent, format_value
+from plimsoll.review.sentences import describe_breach
 from plimsoll.review.statistics import WHOLE_RUN
 
 _ALIKE = (ComparisonOutcome.SAME, ComparisonOutcome.WITHIN)
@@ -39,36 +53,41 @@ ANSWERS = {
 
 def answer(comparison: Comparison) -> Answer:
     """Return whether the second run is worse; UNKNOWN if nothing shows that it is, but there is a doubt."""
-    if comparison.load.throughput_lost or critical(comparison) or crossings(comparison) or peaks(comparison):
+    if (
+        comparison.load.throughput_lost
+        or list_critical(comparison)
+        or find_new_crossings(comparison)
+        or list_peaks(comparison)
+    ):
         return Answer.WORSE
-    return Answer.UNKNOWN if doubts(comparison) else Answer.NOT_WORSE
+    return Answer.UNKNOWN if list_doubts(comparison) else Answer.NOT_WORSE
 
 
-def critical(comparison: Comparison) -> list[Compared]:
+def list_critical(comparison: Comparison) -> list[Compared]:
     """Return the regressions of critical signals, which make the run worse."""
     return [regression for regression in comparison.regressions if regression.treatment.critical]
 
 
-def peaks(comparison: Comparison) -> list[Reshaped]:
+def list_peaks(comparison: Comparison) -> list[Reshaped]:
     """Return new stalls, and critical signals with higher peaks or bursts of failures."""
     changes = [(reshaped, reshaped.compared.treatment) for reshaped in comparison.reshaped if reshaped.shape != "noise"]
     telling = [(reshaped, of) for reshaped, of in changes if reshaped.shape == "stalls" or of.critical]
     return [reshaped for reshaped, treatment in telling if treatment.worse != "lower"]
 
 
-def story(comparison: Comparison) -> list[str]:
+def tell_story(comparison: Comparison) -> list[str]:
     """Return three texts: the load, what became worse or better, and what did not change (may be an empty text)."""
-    return [_load(comparison), _worse(comparison), _same(comparison)]
+    return [_load(comparison), _describe_worse(comparison), _describe_same(comparison)]
 
 
-def account(comparison: Comparison) -> list[str]:
+def list_account(comparison: Comparison) -> list[str]:
     """Return all sentences: first the doubts, unless the answer is known or the story has them, then the story."""
-    sentences = [sentence for sentence in story(comparison) if sentence]
+    sentences = [sentence for sentence in tell_story(comparison) if sentence]
     if answer(comparison) != Answer.UNKNOWN:
         return sentences
     # A doubt is left out if a sentence already has it, or what follows its colon (`...: searches fell from 2 to 1`).
     shown = " ".join(sentences)
-    left = [doubt for doubt in doubts(comparison) if (doubt.partition(": ")[2] or doubt) not in shown]
+    left = [doubt for doubt in list_doubts(comparison) if (doubt.partition(": ")[2] or doubt) not in shown]
     if not left:
         return sentences
     first, *more = left
@@ -85,92 +104,98 @@ def _load(comparison: Comparison) -> str:
     phase = "" if comparison.phase.name == WHOLE_RUN else f" in the {comparison.phase.name} phase"
     if compared is None:
         return "No load was recorded in both runs, so the differences may come from different loads."
-    text = title(compared)
+    text = format_title(compared)
     if load.loss:
         return f"Throughput was lost in {comparison.second.called}: {load.loss.clause}."
     if lost := load.fewer:
         meanwhile = "connections were held" if lost is compared else "users waited"
-        return f"Throughput was lost{phase}: as many {meanwhile}, but {title(lost)} of {place(lost)} {moved(lost)}."
+        return (
+            f"Throughput was lost{phase}: as many {meanwhile}, but {format_title(lost)} of {name_place(lost)} "
+            f"{describe_move(lost)}."
+        )
     if not load.is_same:
         differs = "was not" if load.is_same is False else "may not have been"
         what_follows = "what goes with it is compared for each operation"
-        return f"The load {differs} the same{phase}: {text} {moved(compared)}; {what_follows}."
+        return f"The load {differs} the same{phase}: {text} {describe_move(compared)}; {what_follows}."
     sure = "" if compared.precision <= compared.tolerated else ", as far as the samples tell"
-    return f"The load was the same{phase}{sure}: {text} {levels(compared)}{interval(compared)}."
+    return f"The load was the same{phase}{sure}: {text} {format_levels(compared)}{format_interval(compared)}."
 
 
-def _worse(comparison: Comparison) -> str:
+def _describe_worse(comparison: Comparison) -> str:
     """Return the sentences on what became worse or better, with the cause."""
     name = comparison.second.called
-    regressed = critical(comparison)
+    regressed = list_critical(comparison)
     signs = [regression for regression in comparison.regressions if regression not in regressed]
     better = comparison.of(ComparisonOutcome.IMPROVEMENT)
-    crossed = crossings(comparison)
+    crossed = find_new_crossings(comparison)
     if regressed:
-        cause = _cause(comparison, regressed[0].name)
-        also = f"; {counted(len(by_signal(better)), 'signal')} improved" if better else ""
-        titles = listed(list(dict.fromkeys(finding.signal.title for finding in crossed)), _MOST_NAMED)
+        cause = _describe_cause(comparison, regressed[0].name)
+        also = f"; {format_count(len(group_by_signal(better)), 'signal')} improved" if better else ""
+        titles = join_names(list(dict.fromkeys(finding.signal.title for finding in crossed)), _MOST_NAMED)
         limits = f" It crossed limits that {comparison.first.called} held: {titles}." if crossed else ""
         cause = f" {cause}" if cause else ""
-        worse = f"{name} is worse than {_baseline(comparison)}: {_named(regressed)}{also}."
-        return f"{worse}{limits}{_failed(comparison)}{cause}"
+        worse = f"{name} is worse than {_describe_baseline(comparison)}: {_name_signals(regressed)}{also}."
+        return f"{worse}{limits}{_describe_failures(comparison)}{cause}"
     if crossed:
         first, rest = crossed[0], len(crossed) - 1
-        also = f" Also crossed in it alone: {counted(rest, 'more limit')}." if rest else ""
-        cause = _cause(comparison)
+        also = f" Also crossed in it alone: {format_count(rest, 'more limit')}." if rest else ""
+        cause = _describe_cause(comparison)
         return (
-            f"{name} is worse than {_baseline(comparison)}, as it crossed what {comparison.first.called} held: "
-            f"{breach_sentence(first)}{also}{_failed(comparison)}{f' {cause}' if cause else ''}"
+            f"{name} is worse than {_describe_baseline(comparison)}, as it crossed what {comparison.first.called} "
+            f"held: {describe_breach(first)}{also}{_describe_failures(comparison)}{f' {cause}' if cause else ''}"
         )
-    if high := peaks(comparison):
-        changes = "; ".join(distribution_change_text(reshaped) for reshaped in high[:_MOST_NAMED])
-        return f"{name} is worse than {_baseline(comparison)}: {changes}."
-    if (new := news(comparison)) and not better:
+    if high := list_peaks(comparison):
+        changes = "; ".join(describe_distribution_change(reshaped) for reshaped in high[:_MOST_NAMED])
+        return f"{name} is worse than {_describe_baseline(comparison)}: {changes}."
+    if (new := find_new_troubles(comparison)) and not better:
         return f"In {name}, and not in {comparison.first.called}, there is a trend: {new[0].sentence}"
-    if unknown := hidden(comparison):
+    if unknown := find_hidden_changes(comparison):
         return f"It is not known whether {name} is worse: {unknown[0]}."
-    if unsure := suspects(comparison):
-        return f"{name} differs from {_baseline(comparison)}: {_named(unsure)}. {_to_decide(comparison, unsure)}"
+    if unsure := find_suspects(comparison):
+        return (
+            f"{name} differs from {_describe_baseline(comparison)}: {_name_signals(unsure)}. "
+            f"{_describe_undecided(comparison, unsure)}"
+        )
     if signs:
-        return f"Nothing became worse that matters by itself; of its signs {_named(signs)}."
+        return f"Nothing became worse that matters by itself; of its signs {_name_signals(signs)}."
     also = "Apart from the throughput, " if comparison.load.throughput_lost else ""
-    if texts := _better(comparison, better):
+    if texts := _describe_better(comparison, better):
         rest = "" if also else "; nothing became worse"
         return f"{also}{name} is better: {texts}{rest}."
     if also:
         return f"{also}nothing became worse or better."
     changed = comparison.of(ComparisonOutcome.CHANGE)
-    count = counted(len(by_signal(changed)), "other signal")
-    return f"Nothing became worse or better{f'; {count} changed: {_named(changed)}' if changed else ''}."
+    count = format_count(len(group_by_signal(changed)), "other signal")
+    return f"Nothing became worse or better{f'; {count} changed: {_name_signals(changed)}' if changed else ''}."
 
 
-def _better(comparison: Comparison, better: list[Compared]) -> str:
+def _describe_better(comparison: Comparison, better: list[Compared]) -> str:
     """Return what became better: signals, throughput no longer lost, limits no longer crossed; empty if nothing."""
     regained = comparison.load.regained
-    texts = [_named(better)] if better else []
+    texts = [_name_signals(better)] if better else []
     texts += [f"throughput is not lost ({comparison.first.called}: {regained.clause})"] if regained else []
     names = {compared.name for compared in better}
     titles = [finding.signal.title for finding in comparison.thresholds.only_first if finding.rule.signal not in names]
     if titles:
-        limits = listed(list(dict.fromkeys(titles)), _MOST_NAMED)
+        limits = join_names(list(dict.fromkeys(titles)), _MOST_NAMED)
         texts.append(f"it stays within limits that {comparison.first.called} crossed: {limits}")
     return "; ".join(texts)
 
 
-def _failed(comparison: Comparison) -> str:
+def _describe_failures(comparison: Comparison) -> str:
     """Return sentences on bursts of failures, to follow a sentence on other reasons; empty if there are none."""
     return "".join(
-        f" Also, {distribution_change_text(peak)}." for peak in peaks(comparison) if peak.shape == "failures"
+        f" Also, {describe_distribution_change(peak)}." for peak in list_peaks(comparison) if peak.shape == "failures"
     )
 
 
-def _baseline(comparison: Comparison) -> str:
+def _describe_baseline(comparison: Comparison) -> str:
     """Return the baseline in words: `this run of X`, or `3 runs of the baseline`."""
     count = len(comparison.earlier) + 1
-    return f"{counted(count, 'run')} of the baseline" if count > 1 else comparison.first.called
+    return f"{format_count(count, 'run')} of the baseline" if count > 1 else comparison.first.called
 
 
-def _to_decide(comparison: Comparison, unsure: list[Compared]) -> str:
+def _describe_undecided(comparison: Comparison, unsure: list[Compared]) -> str:
     """Return why it is unknown whether the signals are worse, and how many baseline runs would tell."""
     spread = [compared for compared in unsure if compared.outcome == ComparisonOutcome.SPREAD]
     if not spread:
@@ -186,36 +211,46 @@ def _to_decide(comparison: Comparison, unsure: list[Compared]) -> str:
     return f"Runs of one build may differ by as much; {text}."
 
 
-def _named(compareds: list[Compared]) -> str:
-    groups = by_signal(compareds)
+def _name_signals(compareds: list[Compared]) -> str:
+    groups = group_by_signal(compareds)
     texts: list[str] = []
     for first, *others in groups[:_MOST_NAMED]:
         more = f" (and {len(others)} more)" if others else ""
-        texts.append(f"{title(first)} of {place(first)}{more} {moved(first)}")
+        texts.append(f"{format_title(first)} of {name_place(first)}{more} {describe_move(first)}")
     rest = len(groups) - len(texts)
-    return ", ".join(texts) + (f", and {counted(rest, 'more signal')}" if rest else "")
+    return ", ".join(texts) + (f", and {format_count(rest, 'more signal')}" if rest else "")
 
 
-def _cause(comparison: Comparison, signal: str = "") -> str:
+def _describe_cause(comparison: Comparison, signal: str = "") -> str:
     """Return why the second run is worse; empty if unknown.
 
     The cause is from an insight, else from the rule of the signal's limit that the second run alone crossed.
     """
     sides = comparison.first.insights, comparison.second.insights
-    for insight in insights():
+    for insight in load_insights():
         if insight.cause and (text := insight.cause(*(side.of(insight) for side in sides))):
             return text
     summaries = (f.rule.summary for f in comparison.thresholds.only_second if f.rule.signal == signal)
     return next(summaries, "")
 
 
-def _same(comparison: Comparison) -> str:
-    text, is_too_short = length_remark(comparison)
+def _describe_same(comparison: Comparison) -> str:
+    text, is_too_short = describe_length(comparison)
     short = f"{text}." if text and not is_too_short else ""
-    return " ".join(filter(None, (_ended(comparison), _unchanged(comparison), _tolerated(comparison), short)))
+    return " ".join(
+        filter(
+            None,
+            (
+                _describe_baseline_end(comparison),
+                _describe_unchanged(comparison),
+                _describe_tolerated(comparison),
+                short,
+            ),
+        )
+    )
 
 
-def _ended(comparison: Comparison) -> str:
+def _describe_baseline_end(comparison: Comparison) -> str:
     """Return sentences on the accepted change that begins the baseline, and the change for the worse that ends it."""
     change, accepted = comparison.changed, comparison.accepted
     sentences: list[str] = []
@@ -226,7 +261,7 @@ def _ended(comparison: Comparison) -> str:
         )
     if change is None:
         return " ".join(sentences)
-    before, after = (quantity(value, change.signal.unit) for value in (change.point.before, change.point.after))
+    before, after = (format_value(value, change.signal.unit) for value in (change.point.before, change.point.after))
     sentences.append(
         f"The baseline changed with {change.run.name} and ends before it, with {comparison.first.called}: "
         f"{change.signal.title} of {change.subject} went from {before} to {after}."
@@ -234,13 +269,13 @@ def _ended(comparison: Comparison) -> str:
     return " ".join(sentences)
 
 
-def _tolerated(comparison: Comparison) -> str:
+def _describe_tolerated(comparison: Comparison) -> str:
     """Return a sentence on the tolerated signal that worsened most; empty if none, or if there are regressions."""
-    if critical(comparison):
+    if list_critical(comparison):
         return ""
     worse = {"higher": 1, "lower": -1, "either": 0}
     within = comparison.within_limits(ComparisonOutcome.WITHIN)
-    unsure = suspects(comparison)
+    unsure = find_suspects(comparison)
     spread = comparison.of(ComparisonOutcome.SPREAD)
     by_chance = [compared for compared in spread if compared.is_worse and compared not in unsure]
     compareds = [
@@ -257,36 +292,38 @@ def _tolerated(comparison: Comparison) -> str:
         key=lambda compared: (compared.signal.response_time, abs(compared.difference.value) / compared.tolerated),
     )
     if most.outcome == ComparisonOutcome.SPREAD:
-        return f"{most.signal.title} of {place(most)} {moved(most)}; runs of one build may differ by as much."
-    allowed = percent(most.treatment.tolerance)
-    return f"{most.signal.title} of {place(most)} {moved(most)}, within the {allowed} that are tolerated."
+        return (
+            f"{most.signal.title} of {name_place(most)} {describe_move(most)}; runs of one build may differ by as much."
+        )
+    allowed = format_percent(most.treatment.tolerance)
+    return f"{most.signal.title} of {name_place(most)} {describe_move(most)}, within the {allowed} that are tolerated."
 
 
-def _unchanged(comparison: Comparison) -> str:
+def _describe_unchanged(comparison: Comparison) -> str:
     """Return the sentence on what did not change, with the number of signals without enough samples."""
     same = comparison.within_limits(*_ALIKE)
-    unclear = by_signal(comparison.within_limits(ComparisonOutcome.UNCLEAR))
-    few = f" {counted(len(unclear), 'signal')} had too few samples to tell." if unclear else ""
-    compareds = unchanged(comparison)
-    if not compareds or critical(comparison):  # beside regressions a count will do
-        return f"{counted(len(by_signal(same)), 'signal')} did not change.{few}" if same else few.strip()
+    unclear = group_by_signal(comparison.within_limits(ComparisonOutcome.UNCLEAR))
+    few = f" {format_count(len(unclear), 'signal')} had too few samples to tell." if unclear else ""
+    compareds = list_unchanged(comparison)
+    if not compareds or list_critical(comparison):  # beside regressions a count will do
+        return f"{format_count(len(group_by_signal(same)), 'signal')} did not change.{few}" if same else few.strip()
     texts = [
-        f"{title(compared)} of {place(compared)} "
-        f"({levels(compared)}, no difference above {_amount(compared, compared.compatible)})"
+        f"{format_title(compared)} of {name_place(compared)} "
+        f"({format_levels(compared)}, no difference above {_format_amount(compared, compared.compatible)})"
         for compared in compareds[:_MOST_SAME]
     ]
-    value = len(by_signal(same)) - len(texts)
-    also = f" and {counted(value, 'more signal')}" if value > 0 else ""
+    value = len(group_by_signal(same)) - len(texts)
+    also = f" and {format_count(value, 'more signal')}" if value > 0 else ""
     return f"What did not change: {', '.join(texts)}{also}.{few}"
 
 
-def unchanged(comparison: Comparison) -> list[Compared]:
+def list_unchanged(comparison: Comparison) -> list[Compared]:
     """Return the resource signals that differ on no host or instance, each for its busiest subject."""
     same = comparison.within_limits(*_ALIKE)
-    groups = [[compared for compared in same if compared.name == name] for name in resources()]
+    groups = [[compared for compared in same if compared.name == name] for name in list_resources()]
     return [max(group, key=lambda compared: compared.first.mean.mean) for group in groups if group]
 
 
-def _amount(compared: Compared, value: float) -> str:
+def _format_amount(compared: Compared, value: float) -> str:
     """Return a difference in the signal's unit; differences of percentages are in (percentage) points."""
-    return quantity(value, "points" if compared.signal.unit == "%" else compared.signal.unit)
+    return format_value(value, "points" if compared.signal.unit == "%" else compared.signal.unit)

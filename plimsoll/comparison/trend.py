@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from plimsoll.analysis.bootstrap import Difference, Interval, independent
-from plimsoll.analysis.change_points import FEWEST_VALUES, ChangePoint, change_points, visible_change
+from plimsoll.analysis.bootstrap import Difference, Interval, estimate_independent_mean
+from plimsoll.analysis.change_points import FEWEST_VALUES, ChangePoint, compute_visible_change, find_change_points
 from plimsoll.comparison.hosts import Key
 from plimsoll.comparison.levels import SignalLevel
-from plimsoll.comparison.signal_settings import Treatment, Treatments, weight
+from plimsoll.comparison.signal_settings import Treatment, Treatments, load_weight
 from plimsoll.model.log import Values
 from plimsoll.model.run import AcceptedChange
 from plimsoll.review.review import Review
@@ -108,7 +108,7 @@ class HistoryTrend:
         return self.visible(0.5) <= _VISIBLE
 
 
-def change_for_the_worse(
+def find_change_for_the_worse(
     runs: Sequence[RunMeans], treatments: Treatments, accepted: Sequence[AcceptedChange] = ()
 ) -> Change | None:
     """Return the earliest change for the worse that lasts; None if there is none.
@@ -120,7 +120,7 @@ def change_for_the_worse(
         return None
     lasting: list[Change] = []
     names = [run.name for run in runs]
-    for course in trend(runs, treatments, since=2).courses:
+    for course in compute_history_trend(runs, treatments, since=2).courses:
         better = max((at for at, change in enumerate(course.changes) if not change.is_worse), default=-1)
         lasting += [change for change in course.changes[better + 1 :] if not _is_accepted(change, accepted, names)][:1]
     return min(lasting, key=lambda change: runs.index(change.run), default=None)
@@ -132,7 +132,7 @@ def _is_accepted(change: Change, accepted: Sequence[AcceptedChange], names: Sequ
     return any(abs(at - names.index(change.run.name)) <= 1 for at in of_signal)
 
 
-def trend(runs: Sequence[RunMeans], treatments: Treatments, since: int = FEWEST_BEFORE) -> HistoryTrend:
+def compute_history_trend(runs: Sequence[RunMeans], treatments: Treatments, since: int = FEWEST_BEFORE) -> HistoryTrend:
     """Return the changes of level that exceed their tolerance, over runs in order of time.
 
     Signals that grow with the load are compared per operation. A change near the end counts if the new level lasts for
@@ -142,32 +142,34 @@ def trend(runs: Sequence[RunMeans], treatments: Treatments, since: int = FEWEST_
     looked = {key: treatments.of(key[0], runs[0].subjects[key][0]) for key in alike}
     judged = {key: treatment for key, treatment in looked.items() if treatment.critical and not treatment.integrates}
     chance = FALSE_ALARMS / max(1, len(judged))
-    courses = [_course(runs, key, treatment, chance, since) for key, treatment in judged.items()]
+    courses = [_compute_course(runs, key, treatment, chance, since) for key, treatment in judged.items()]
     changes = [change for course in courses for change in course.changes]
     changes.sort(key=lambda change: (-runs.index(change.run), change.treatment.place, not change.is_worse))
-    partly = sorted(_partly(runs, alike, treatments), key=lambda pair: (pair[0], str(pair[2])))
+    partly = sorted(_list_partly_recorded(runs, alike, treatments), key=lambda pair: (pair[0], str(pair[2])))
     return HistoryTrend(tuple(runs), tuple(changes), tuple(courses), tuple(partly))
 
 
-def _course(runs: Sequence[RunMeans], key: tuple[str, Key], treatment: Treatment, chance: float, since: int) -> Course:
+def _compute_course(
+    runs: Sequence[RunMeans], key: tuple[str, Key], treatment: Treatment, chance: float, since: int
+) -> Course:
     """Return the course of a signal over the runs, with the changes of its level."""
-    values = _values(runs, key, treatment)
+    values = _list_values(runs, key, treatment)
     level = float(values.mean())
     prior = treatment.between_runs(level, level)  # of memory, as if as much were in use as is available
-    points = change_points(values, chance, prior, weight(), since)
+    points = find_change_points(values, chance, prior, load_weight(), since)
     edges = [0, *(change_point.first for change_point in points), len(values)]
     signal, subject = runs[-1].subjects[key]
     changes: list[Change] = []
     for at, point in enumerate(points):
         if abs(point.after - point.before) > treatment.tolerated_in_series(point.before):
             parts = values[edges[at] : point.first], values[point.first : edges[at + 2]]
-            interval = Difference.of(*map(independent, parts)).interval()
+            interval = Difference.of(*map(estimate_independent_mean, parts)).interval()
             changes.append(Change(key[0], signal, subject, treatment, runs[point.first], point, interval))
-    visible = visible_change(values[edges[-2] :], chance, prior, weight())
+    visible = compute_visible_change(values[edges[-2] :], chance, prior, load_weight())
     return Course(key[0], signal, subject, treatment, values, tuple(changes), visible)
 
 
-def _partly(
+def _list_partly_recorded(
     runs: Sequence[RunMeans], alike: Sequence[tuple[str, Key]], treatments: Treatments
 ) -> Iterator[tuple[str, Signal, Subject]]:
     """Yield the critical signals that are left out because only some of the runs recorded them."""
@@ -179,7 +181,7 @@ def _partly(
             yield key[0], signal, subject
 
 
-def _values(runs: Sequence[RunMeans], key: tuple[str, Key], treatment: Treatment) -> Values:
+def _list_values(runs: Sequence[RunMeans], key: tuple[str, Key], treatment: Treatment) -> Values:
     """Return the mean of a signal in each run; scaled to the mean load if the signal grows with the load."""
     values = np.array([run.means[key] for run in runs])
     loads = [run.load for run in runs if run.load]

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from plimsoll.model.errors import suggest
-from plimsoll.model.shipped_tables import shipped_files
+from plimsoll.model.shipped_tables import find_shipped_files
 from plimsoll.model.strict_yaml import Mistakes, Place, StrictDocument, read, validate
 from plimsoll.rules.load import load, load_signals
 from plimsoll.rules.schema.field_types import Identifier, SignalName, StrictModel
@@ -63,7 +63,7 @@ class Area(StrictModel):
     @property
     def uid(self) -> str:
         """The dashboard's uid in Grafana."""
-        return uid(self.area)
+        return make_uid(self.area)
 
     @property
     def panels(self) -> Iterator[PanelSpec]:
@@ -97,7 +97,7 @@ class Areas(StrictModel):
     runs: RunsDashboard
 
 
-def uid(area: str) -> str:
+def make_uid(area: str) -> str:
     """Return the uid that the dashboard of an area has in Grafana."""
     return f"plimsoll-{area}"
 
@@ -105,14 +105,14 @@ def uid(area: str) -> str:
 @cache
 def load_areas() -> Areas:
     """Load areas.yaml. Raise Mistakes if it is invalid, or names a signal or rule that does not exist."""
-    document = read("areas.yaml", shipped_files("dashboards").joinpath("areas.yaml").read_bytes())
+    document = read("areas.yaml", find_shipped_files("dashboards").joinpath("areas.yaml").read_bytes())
     areas = validate(document, Areas)
-    if mistakes := [*_duplicate_ids(document, areas), *_unknown_names(document, areas)]:
+    if mistakes := [*_find_duplicate_ids(document, areas), *_find_unknown_names(document, areas)]:
         raise Mistakes(mistakes)
     return areas
 
 
-def _duplicate_ids(document: StrictDocument, areas: Areas) -> Iterator[str]:
+def _find_duplicate_ids(document: StrictDocument, areas: Areas) -> Iterator[str]:
     """Yield a mistake for each repeated id of a row or panel on a dashboard, as links refer to panels by id."""
     for at, area in enumerate(areas.areas):
         places: dict[int, str] = {}
@@ -133,7 +133,7 @@ def _duplicate_ids(document: StrictDocument, areas: Areas) -> Iterator[str]:
                 places.setdefault(number or 0, document.where((*place, "id")))
 
 
-def _unknown_names(document: StrictDocument, areas: Areas) -> Iterator[str]:
+def _find_unknown_names(document: StrictDocument, areas: Areas) -> Iterator[str]:
     """Yield a mistake for each name of a signal or rule that does not exist."""
     signals, rules = load_signals(), load().rules
     names: list[tuple[Place, str]] = [

@@ -14,11 +14,11 @@ import numpy as np
 
 from plimsoll.demo.runs import CLOCK, write_facts
 from plimsoll.demo.site import DemoSite, load_site, simulate
-from plimsoll.demo.windows import DemoRecording, added
+from plimsoll.demo.windows import DemoRecording, add_arrays
 from plimsoll.ingest.convert.write_pdh import write_pdh
-from plimsoll.model.atomic import atomic_write
+from plimsoll.model.atomic import write_atomically
 from plimsoll.model.log import Values
-from plimsoll.model.times import SECOND, instant, iso, utc
+from plimsoll.model.times import SECOND, convert_to_datetime, convert_to_instant, format_iso
 
 _CPU_USE = ("%user", "%nice", "%system", "%iowait", "%steal")
 _WHOLE = ("kb", "MB", "I", "runq", "plist", "blocked")  # prefixes of columns with whole numbers
@@ -59,15 +59,15 @@ def _write_site(out: Path, site: DemoSite) -> Iterator[Path]:
             site.hosts,
         )
         yield folder
-    with atomic_write(out / TROUBLE / EXPECTED) as partial:
-        start = instant(site.begin)
+    with write_atomically(out / TROUBLE / EXPECTED) as partial:
+        start = convert_to_instant(site.begin)
         crossed = [
             {
                 "rule": breach.rule,
                 "host": breach.host,
                 "instance": breach.instance,
-                "start": iso(start + breach.start * SECOND),
-                "end": iso(start + (breach.end or 0) * SECOND),
+                "start": format_iso(start + breach.start * SECOND),
+                "end": format_iso(start + (breach.end or 0) * SECOND),
                 "why": breach.why,
             }
             for breach in site.breaches
@@ -82,10 +82,13 @@ def write_sadf(path: Path, site: DemoSite, host: str, columns: DemoRecording) ->
     `columns` are named by section and column, those of processors with a number (`CPU 0 %user`). A row covers the
     interval before its time, so there is no row for the start of the run.
     """
-    stamps = [f"{utc(int(at)):%Y-%m-%d %H:%M:%S} UTC" for at in site.times]
+    stamps = [f"{convert_to_datetime(int(at)):%Y-%m-%d %H:%M:%S} UTC" for at in site.times]
     server = site.hosts[host]
     lines: list[str] = []
-    for header, rows in (_processors(server.processors, columns), *_host(columns, server.memory_mb * 1024)):
+    for header, rows in (
+        _list_processor_rows(server.processors, columns),
+        *_list_sections(columns, server.memory_mb * 1024),
+    ):
         lines.append(f"# hostname;interval;timestamp;{header}")
         for number in range(1, len(stamps)):
             start = f"{host};{site.interval_s};{stamps[number]};"
@@ -93,19 +96,21 @@ def write_sadf(path: Path, site: DemoSite, host: str, columns: DemoRecording) ->
                 named = zip(header.split(";")[-len(values) :], values, strict=True)
                 texts = [f"{v[number]:.0f}" if name.startswith(_WHOLE) else f"{v[number]:.2f}" for name, v in named]
                 lines.append(f"{start}{cell}{';'.join(texts)}")
-    with atomic_write(path) as partial:
+    with write_atomically(path) as partial:
         partial.write_text("\n".join(lines) + "\n", encoding="ascii", newline="\n")
 
 
-def _processors(count: int, columns: DemoRecording) -> tuple[str, list[_Row]]:
+def _list_processor_rows(count: int, columns: DemoRecording) -> tuple[str, list[_Row]]:
     """Return the header and the rows of the section on processors, for all together (-1) and for each."""
     processors = [[columns[f"CPU {number} {use}"] for use in _CPU_USE] for number in range(count)]
-    together = [added(use) / count for use in zip(*processors, strict=True)]
-    rows: list[_Row] = [(f"{at};", [*uses, 100 - added(uses)]) for at, uses in ((-1, together), *enumerate(processors))]
+    together = [add_arrays(use) / count for use in zip(*processors, strict=True)]
+    rows: list[_Row] = [
+        (f"{at};", [*uses, 100 - add_arrays(uses)]) for at, uses in ((-1, together), *enumerate(processors))
+    ]
     return f"CPU;{';'.join(_CPU_USE)};%idle", rows
 
 
-def _host(columns: DemoRecording, memory_kb: int) -> Iterator[tuple[str, list[_Row]]]:
+def _list_sections(columns: DemoRecording, memory_kb: int) -> Iterator[tuple[str, list[_Row]]]:
     """Yield the other sections, as (header, rows); those beyond `sadf -d -- -w -r` only if `columns` simulate them."""
     yield "proc/s;cswch/s", [("", [columns["task proc/s"], columns["task cswch/s"]])]
     free, available = columns["mem_util kbmemfree"], columns["mem_util kbavail"]
@@ -124,7 +129,7 @@ def _host(columns: DemoRecording, memory_kb: int) -> Iterator[tuple[str, list[_R
     yield "kbswpfree;kbswpused;%swpused", [("", [_SWAP_KB - in_use, in_use, swapped])]
     load = columns["queue ldavg-1"]
     yield "runq-sz;plist-sz;ldavg-1;ldavg-5;ldavg-15;blocked", [("", [load, none + 212, load, load, load, none])]
-    yield "DEV;tps;rkB/s;wkB/s;dkB/s;areq-sz;aqu-sz;await;%util", [(f"{_DISK};", _disk(columns, none))]
+    yield "DEV;tps;rkB/s;wkB/s;dkB/s;areq-sz;aqu-sz;await;%util", [(f"{_DISK};", _list_disk_columns(columns, none))]
     received, sent = (columns[f"network {_ADAPTER} {name}"] for name in ("rxpck/s", "txpck/s"))
     yield (
         "IFACE;rxpck/s;txpck/s;rxkB/s;txkB/s;rxcmp/s;txcmp/s;rxmcst/s;%ifutil",
@@ -147,7 +152,7 @@ def _host(columns: DemoRecording, memory_kb: int) -> Iterator[tuple[str, list[_R
     )
 
 
-def _disk(columns: DemoRecording, none: Values) -> list[Values]:
+def _list_disk_columns(columns: DemoRecording, none: Values) -> list[Values]:
     """Return a disk's columns, with 16 KB per request, a third of the requests reads, and the queue by Little's law."""
     requests, wait = columns[f"disk {_DISK} tps"], columns[f"disk {_DISK} await"]
     queue = requests * wait / 1000

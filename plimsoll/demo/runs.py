@@ -10,8 +10,8 @@ from plimsoll.demo.ocs import TIME_S, simulate
 from plimsoll.demo.site import BIAS_MINUTES, ZONE, Array, DemoServer
 from plimsoll.demo.study import CORES, DURATION_S, INTERVAL_S, LOGON_RATE, SETUPS, STEADY_FROM_S, StudySetup
 from plimsoll.ingest.convert.write_pdh import WallClock, write_pdh
-from plimsoll.model.atomic import atomic_write
-from plimsoll.model.times import SECOND, instant
+from plimsoll.model.atomic import write_atomically
+from plimsoll.model.times import SECOND, convert_to_instant
 
 CLOCK = WallClock("W. Europe Standard Time", BIAS_MINUTES)
 FIRST_DAY = datetime(2008, 1, 15, 10, 2, tzinfo=ZONE)
@@ -30,7 +30,7 @@ def write_runs(out: Path) -> list[Path]:
 
 def _write_run(folder: Path, setup: StudySetup, start: datetime) -> Path:
     """Write the logs and the plimsoll.toml of one run, and return its folder."""
-    times = instant(start) + TIME_S.astype(np.int64) * SECOND
+    times = convert_to_instant(start) + TIME_S.astype(np.int64) * SECOND
     for host, columns in simulate(setup).items():
         paths = [(f"\\\\{host}{path}", values) for path, values in columns.items()]
         write_pdh(folder / f"{host}.csv", CLOCK, times, paths)
@@ -80,5 +80,5 @@ def write_facts(
             raid = f", raid = {array.raid}" if array.raid is not None else ""
             drive = f', drive = "{array.drive}"' if array.drive else ""
             lines.append(f'"{instance}" = {{ spindles = {array.spindles}{raid}{drive} }}')
-    with atomic_write(folder / FACTS) as partial:
+    with write_atomically(folder / FACTS) as partial:
         partial.write_text("\n".join(lines) + "\n", encoding="utf-8", newline="\n")

@@ -8,10 +8,10 @@ from typing import Annotated, Literal, TypeAlias
 import numpy as np
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 
-from plimsoll.demo.windows import DemoRecording, added
+from plimsoll.demo.windows import DemoRecording, add_arrays
 from plimsoll.model.log import Times, Values
-from plimsoll.model.shipped_tables import shipped_table
-from plimsoll.model.times import SECOND, instant
+from plimsoll.model.shipped_tables import load_shipped_table
+from plimsoll.model.times import SECOND, convert_to_instant
 
 SEED = 1998
 BIAS_MINUTES = -60
@@ -126,7 +126,7 @@ class DemoSite(_StrictSite):
     @property
     def times(self) -> Times:
         """The time of each sample (UTC ns)."""
-        return instant(self.begin) + self.seconds.astype(np.int64) * SECOND
+        return convert_to_instant(self.begin) + self.seconds.astype(np.int64) * SECOND
 
     @property
     def breaches(self) -> Iterator[Breach]:
@@ -139,13 +139,13 @@ class DemoSite(_StrictSite):
 
 def load_site(name: str) -> DemoSite:
     """Return the system that `sites/NAME.yaml` describes."""
-    return shipped_table("plimsoll.demo.sites", f"{name}.yaml", DemoSite)
+    return load_shipped_table("plimsoll.demo.sites", f"{name}.yaml", DemoSite)
 
 
-def counters(site: DemoSite, host: str) -> dict[str, DemoCounter]:
+def list_counters(site: DemoSite, host: str) -> dict[str, DemoCounter]:
     """Return the counters of a host by path, in column order."""
     server = site.hosts[host]
-    usual = {} if server.busy is None else _windows(server.busy, server.available_mb)
+    usual = {} if server.busy is None else _list_windows_counters(server.busy, server.available_mb)
     for letter, (percent, mb) in server.volumes.items():
         disk = f"\\LogicalDisk({letter}:)\\"
         usual[disk + "Avg. Disk sec/Read"] = DemoCounter(level=0.003, spread=0.2)
@@ -153,10 +153,10 @@ def counters(site: DemoSite, host: str) -> dict[str, DemoCounter]:
         usual[disk + "% Free Space"] = DemoCounter(level=percent, kind="fraction", spread=0)
         usual[disk + "Free Megabytes"] = DemoCounter(level=mb, kind="gauge", spread=0)
     usual |= {path: usual[path].model_copy(update={"trouble": points}) for path, points in server.trouble.items()}
-    return {**usual, **dict(_listed(site, server)), **server.details}
+    return {**usual, **dict(_list_counters(site, server)), **server.details}
 
 
-def _listed(site: DemoSite, server: DemoServer) -> Iterator[tuple[str, DemoCounter]]:
+def _list_counters(site: DemoSite, server: DemoServer) -> Iterator[tuple[str, DemoCounter]]:
     for holds, group in server.counters.items():
         kind, spread = _KINDS[holds]
         for path, (healthy, sick) in group.items():
@@ -167,7 +167,7 @@ def _listed(site: DemoSite, server: DemoServer) -> Iterator[tuple[str, DemoCount
             yield path, DemoCounter(level=healthy, kind=kind, spread=spread, trouble=changed)
 
 
-def _windows(busy: float, available_mb: float) -> dict[str, DemoCounter]:
+def _list_windows_counters(busy: float, available_mb: float) -> dict[str, DemoCounter]:
     """Return the usual counters of a Windows host by path; `busy` is the percentage of each processor in use."""
     adapter = f"\\Network Interface({NIC})\\"
     return {
@@ -193,20 +193,20 @@ def simulate(site: DemoSite, host: str, *, trouble: bool) -> DemoRecording:
     Each counter has its own random generator, so that a change to a counter does not affect other counters.
     """
     out = DemoRecording()
-    for path, counter in counters(site, host).items():
+    for path, counter in list_counters(site, host).items():
         if parts := counter.mean or counter.sum:
-            total = added(out[part] for part in parts)
+            total = add_arrays(out[part] for part in parts)
             _put(out, path, counter.kind, total / len(parts) if counter.mean else total)
             continue
         level = counter.trouble if trouble and counter.trouble is not None else counter.level
         chance = np.random.Generator(np.random.PCG64([SEED, zlib.crc32(f"{host}{path}".encode())]))
-        values = _curve(level, site.seconds)
+        values = _interpolate_curve(level, site.seconds)
         reach = np.minimum(values, 100 - values) if counter.kind == "percent" else values
         _put(out, path, counter.kind, values + counter.spread * chance.uniform(-1, 1, len(values)) * reach)
     return out
 
 
-def _curve(level: float | Sequence[tuple[float, float]], seconds: Values) -> Values:
+def _interpolate_curve(level: float | Sequence[tuple[float, float]], seconds: Values) -> Values:
     if isinstance(level, int | float):
         return np.full(len(seconds), level)
     at, values = zip(*level, strict=True)

@@ -22,15 +22,15 @@ class DemoRecording(dict[str, Values]):
 
     def fraction(self, path: str, values: Values) -> None:
         """Add a column of instantaneous values, not rounded to whole numbers."""
-        self[path] = significant(values)
+        self[path] = round_significant(values)
 
     def interval(self, path: str, values: Values) -> None:
         """Add a column of values over intervals (rates, times, averages), which is empty in the first row."""
-        self[path] = significant(values)
+        self[path] = round_significant(values)
         self[path][0] = np.nan
 
 
-def significant(values: Values, digits: int = 6) -> Values:
+def round_significant(values: Values, digits: int = 6) -> Values:
     """Return values rounded to `digits` significant digits, so that all platforms give the same output."""
     magnitude = np.floor(np.log10(np.abs(values), out=np.zeros_like(values), where=values != 0))
     decimals = digits - 1 - magnitude
@@ -38,7 +38,7 @@ def significant(values: Values, digits: int = 6) -> Values:
     return np.rint(values * up / down) / up * down
 
 
-def added(parts: Iterable[Values]) -> Values:
+def add_arrays(parts: Iterable[Values]) -> Values:
     """Return the elementwise sum of arrays, added in their order, so that all platforms give the same sum."""
     total, *rest = parts
     for part in rest:
@@ -67,16 +67,16 @@ class Disk:
         return 1 - np.exp(-self.queue)
 
 
-def disks(out: DemoRecording, all_disks: Sequence[Disk]) -> None:
+def add_disks(out: DemoRecording, all_disks: Sequence[Disk]) -> None:
     """Add the PhysicalDisk counters of each disk and of `_Total`.
 
     For `_Total`, rates and queues are summed; times per operation are means weighted by the operations.
     """
-    reads, writes = added(d.reads for d in all_disks), added(d.writes for d in all_disks)
-    read_s = _ratio(added(d.reads * d.read_s for d in all_disks), reads)
-    write_s = _ratio(added(d.writes * d.write_s for d in all_disks), writes)
+    reads, writes = add_arrays(d.reads for d in all_disks), add_arrays(d.writes for d in all_disks)
+    read_s = _divide(add_arrays(d.reads * d.read_s for d in all_disks), reads)
+    write_s = _divide(add_arrays(d.writes * d.write_s for d in all_disks), writes)
     total = Disk(TOTAL, reads, writes, read_s, write_s)
-    mean_busy = added(d.busy for d in all_disks) / len(all_disks)
+    mean_busy = add_arrays(d.busy for d in all_disks) / len(all_disks)
     for disk in (*all_disks, total):
         path = f"\\PhysicalDisk({disk.instance})\\"
         out.interval(path + "% Disk Time", 100 * (mean_busy if disk is total else disk.busy))
@@ -87,17 +87,17 @@ def disks(out: DemoRecording, all_disks: Sequence[Disk]) -> None:
         out.interval(path + "Avg. Disk sec/Write", np.where(disk.writes > 0, disk.write_s, 0))
 
 
-def _ratio(over: Values, under: Values) -> Values:
+def _divide(over: Values, under: Values) -> Values:
     return np.divide(over, under, out=np.zeros_like(over), where=under > 0)
 
 
-def processors(out: DemoRecording, busy: Sequence[Values], switches: Values, waiting: Values) -> Values:
+def add_processors(out: DemoRecording, busy: Sequence[Values], switches: Values, waiting: Values) -> Values:
     """Add the Processor and System counters; return the processor time of the whole machine (%).
 
     `busy` is percent of each processor, `switches` is context switches per second, `waiting` the number of waiting
     threads.
     """
-    total = added(busy) / len(busy)
+    total = add_arrays(busy) / len(busy)
     out.interval(f"\\Processor({TOTAL})\\% Processor Time", total)
     for number, percent in enumerate(busy):
         out.interval(f"\\Processor({number})\\% Processor Time", percent)
@@ -115,7 +115,7 @@ class DemoService:
     private_bytes: Values
 
 
-def memory_and_processes(
+def add_memory_and_processes(
     out: DemoRecording, installed: int, system: Values, service: DemoService, pages: Values, cpu: Values, cores: int
 ) -> None:
     """Add the Memory and Process counters.
@@ -139,7 +139,7 @@ def memory_and_processes(
         out.gauge(f"\\Process({process})\\Private Bytes", PAGE * np.rint(values / PAGE))
 
 
-def network(out: DemoRecording, bytes_per_s: Values) -> None:
+def add_network(out: DemoRecording, bytes_per_s: Values) -> None:
     """Add the Network Interface counters for a number of bytes per second, without errors."""
     path = f"\\Network Interface({NIC})\\"
     out.interval(path + "Bytes Total/sec", bytes_per_s)

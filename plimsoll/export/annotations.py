@@ -1,10 +1,10 @@
 """Builds the annotations of exported alert rules, which notifications show."""
 
-from plimsoll.export.rule_sources import BoundCondition, signals_counted_unrecorded
+from plimsoll.export.rule_sources import BoundCondition, list_signals_counted_unrecorded
 from plimsoll.export.selections import OBJECT
 from plimsoll.hosts.site import Target
-from plimsoll.model.remark import counted
-from plimsoll.model.times import duration_text
+from plimsoll.model.remark import format_count
+from plimsoll.model.times import format_duration
 from plimsoll.rules.host_filter import is_note
 from plimsoll.rules.schema.pack import Rule
 from plimsoll.rules.schema.signal import Signal
@@ -16,12 +16,12 @@ _PREFIXED = {"bytes": ("humanize1024", "B"), "bytes/s": ("humanize", "B/s")}
 DOCS = "/public/plimsoll/"
 
 
-def rule_page(rule: str, docs: str = DOCS) -> str:
+def make_rule_url(rule: str, docs: str = DOCS) -> str:
     """Return the URL of a rule's documentation page below the URL `docs`."""
     return f"{docs.rstrip('/')}/rules/{rule}.md"
 
 
-def value_template(variable: str, unit: str) -> str:
+def make_value_template(variable: str, unit: str) -> str:
     """Return the template by which Grafana and Prometheus show the value of a variable with its unit."""
     function, suffix = _PREFIXED.get(unit, ('printf "%.6g"', "" if unit in ("ratio", "state") else f" {unit}"))
     return f"{{{{ {function} {variable} }}}}{suffix}"
@@ -32,7 +32,7 @@ def escape_braces(text: str) -> str:
     return text.replace("{{", '{{ "{{" }}')
 
 
-def annotations(
+def make_annotations(
     target: Target, signal: Signal, bound: BoundCondition, template: str, docs: str, critical: Rule | None = None
 ) -> dict[str, str]:
     """Return the annotations of an alert rule.
@@ -41,21 +41,21 @@ def annotations(
     A note says that the alert does not fire while the rule `critical` is crossed.
     """
     rule, limit = target.rule, limit_text(bound.healthy, signal.unit)
-    subject = "".join(f"{{{{ with $labels.{tag} }}}} {{{{ . }}}}{{{{ end }}}}" for tag in _subject_tags(bound))
+    subject = "".join(f"{{{{ with $labels.{tag} }}}} {{{{ . }}}}{{{{ end }}}}" for tag in _list_subject_tags(bound))
     texts = {
         "summary": escape_braces(rule.summary),
         "description": f"{signal.title} of{subject} is {template}; healthy is {limit}.",
         "value": template,
-        "limit": f"{limit} ({rule.reduce} over {duration_text(bound.window)})",
+        "limit": f"{limit} ({rule.reduce} over {format_duration(bound.window)})",
         "source": escape_braces("; ".join(f"{source.document}, {source.place}" for source in rule.sources)),
     }
     if docs:
-        texts["runbook_url"] = rule_page(rule.id, docs)
-    notes = " ".join(_notes(target, bound, critical))
+        texts["runbook_url"] = make_rule_url(rule.id, docs)
+    notes = " ".join(_list_notes(target, bound, critical))
     return {**texts, "note": escape_braces(notes)} if notes else texts
 
 
-def _notes(target: Target, bound: BoundCondition, critical: Rule | None) -> list[str]:
+def _list_notes(target: Target, bound: BoundCondition, critical: Rule | None) -> list[str]:
     """Return sentences on how the exported rule differs from the documented rule, and on facts that are assumed."""
     rule = target.rule
     notes = [target.note] if target.note else []
@@ -69,8 +69,8 @@ def _notes(target: Target, bound: BoundCondition, critical: Rule | None) -> list
     for weight in filter(None, bound.variant.weights):
         fact = target.fact_value(weight.by)
         basis = f"{weight.by} = {fact:g}" if fact is not None else f"{weight.by} is not known"
-        notes.append(f"Each write is counted {counted(round(weight.of(fact)), 'time')}: {basis}.")
-    if unrecorded := signals_counted_unrecorded(rule):
+        notes.append(f"Each write is counted {format_count(round(weight.of(fact)), 'time')}: {basis}.")
+    if unrecorded := list_signals_counted_unrecorded(rule):
         notes.append(f"Judged here only where {' and '.join(unrecorded)} is recorded too.")
     if is_note(rule):
         notes.append(f"An old limit, a note only: of today are {' and '.join(rule.superseded_by)}.")
@@ -79,7 +79,7 @@ def _notes(target: Target, bound: BoundCondition, critical: Rule | None) -> list
     return notes
 
 
-def _subject_tags(bound: BoundCondition) -> list[str]:
+def _list_subject_tags(bound: BoundCondition) -> list[str]:
     """Return the tags that name an alert's subject, such as host and instance."""
     selections = bound.variant.selections
     tags = {tag for selection in selections for tag in (selection.host, selection.instance)}

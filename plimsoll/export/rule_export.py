@@ -29,7 +29,7 @@ class _RuleDumper(yaml.CSafeDumper):
         return True
 
 
-def _represent(dumper: yaml.CSafeDumper, data: Any) -> yaml.Node:
+def _represent_data(dumper: yaml.CSafeDumper, data: Any) -> yaml.Node:
     """Return the YAML node for a text, mapping, list or number; 5.0 is written as 5."""
     tag = "tag:yaml.org,2002:"
     match data:
@@ -47,7 +47,7 @@ def _represent(dumper: yaml.CSafeDumper, data: Any) -> yaml.Node:
 
 
 for _type in (str, dict, list, float):
-    _RuleDumper.add_representer(_type, _represent)
+    _RuleDumper.add_representer(_type, _represent_data)
 
 
 def write_yaml(document: Mapping[str, object], comment: str) -> str:

@@ -13,13 +13,13 @@ from plimsoll.export.selections import (
     POLLED,
     Selection,
     Variant,
-    default_instance,
-    fallback_labels,
     is_unweighted,
-    variants,
+    join_fallback_labels,
+    list_variants,
+    select_default_instance,
 )
-from plimsoll.hosts.site import SiteSettings, Target, UnknownSetting, targets
-from plimsoll.rules.host_filter import hosts_text
+from plimsoll.hosts.site import SiteSettings, Target, UnknownSetting, list_targets
+from plimsoll.rules.host_filter import describe_hosts
 from plimsoll.rules.schema.field_types import AnyFact, Healthy
 from plimsoll.rules.schema.pack import Condition, Pack, Rule
 from plimsoll.rules.schema.signal import Signal, Source
@@ -73,7 +73,7 @@ class BoundCondition:
     worst: Literal["max", "min"] = "max"
 
 
-def rule_sources(
+def list_rule_sources(
     rule: Rule,
     pack: Pack,
     signals: Mapping[str, Signal],
@@ -86,52 +86,54 @@ def rule_sources(
     `server` is the name of the other system, which has nothing but samples. `merge` combines the variants that one
     query can select.
     """
-    if reason := _never_fires(rule, server):
+    if reason := _explain_never_firing(rule, server):
         yield Refusal(rule.id, reason)
         return
-    facts_needed = [part for part in rule.and_ if part.if_not_recorded and not variants(part.signal, signals)]
+    facts_needed = [part for part in rule.and_ if part.if_not_recorded and not list_variants(part.signal, signals)]
     if facts_needed:
         names = " or ".join(part.signal for part in facts_needed)
         yield Refusal(rule.id, f"hosts with enough {names} fire, too, as that is divided by a fact of the host")
         rule = rule.model_copy(update={"and_": tuple(part for part in rule.and_ if part not in facts_needed)})
-    if unrecorded := signals_counted_unrecorded(rule):
+    if unrecorded := list_signals_counted_unrecorded(rule):
         reason = f"it is also for what has no {' or '.join(unrecorded)}, which {server} cannot tell; there it is silent"
         yield Refusal(rule.id, reason)
     try:
-        candidates = variants(rule.signal, signals)
+        candidates = list_variants(rule.signal, signals)
     except ValueError as error:
         yield Refusal(rule.id, str(error))
         return
-    if reason := _lacks_sources(rule, pack, candidates, signals):
+    if reason := _explain_missing_sources(rule, pack, candidates, signals):
         yield Refusal(rule.id, reason)
     chosen = [variant for variant in candidates if rule.drive or is_for_pack(pack, variant)]
     if not chosen:
         return
-    if fallbacks := fallback_labels(rule.signal, signals):
+    if fallbacks := join_fallback_labels(rule.signal, signals):
         reason = f"they are for hosts without a better source, which {server} cannot tell"
         yield Refusal(rule.id, reason, fallbacks)
     for source in signals[rule.signal].sources:
         if source.per and not source.fallback:
-            yield Refusal(rule.id, f"it is divided by {source.per}, a fact of the host", _source_name(source))
+            yield Refusal(rule.id, f"it is divided by {source.per}, a fact of the host", _name_source(source))
     derived = signals[rule.signal].derived
     weighing: list[AnyFact] = [weight.by for weight in derived.weights.values()] if derived else []
-    rule_targets = [*targets(rule, site, weighing)]
+    rule_targets = [*list_targets(rule, site, weighing)]
     if not rule_targets and rule.where:
-        yield Refusal(rule.id, f"it is for {hosts_text(rule)}, and plimsoll.toml tells of no such host")
+        yield Refusal(rule.id, f"it is for {describe_hosts(rule)}, and plimsoll.toml tells of no such host")
     for target in rule_targets:
         if isinstance(target, UnknownSetting):
             yield Refusal(rule.id, str(target))
             continue
         for variant in merge(target.rule, chosen):
-            for further in _source_combinations(target.rule, variant, signals):
+            for further in _list_combinations(target.rule, variant, signals):
                 yield RuleSource(target, variant, further)
 
 
-def _lacks_sources(rule: Rule, pack: Pack, candidates: Sequence[Variant], signals: Mapping[str, Signal]) -> str | None:
+def _explain_missing_sources(
+    rule: Rule, pack: Pack, candidates: Sequence[Variant], signals: Mapping[str, Signal]
+) -> str | None:
     """Return why the server can use no source of a rule's signal; None if it can use any."""
     sources = signals[rule.signal].sources
     if not candidates and sources:
-        lacking = fallback_labels(rule.signal, signals) or ", ".join(map(_source_name, sources))
+        lacking = join_fallback_labels(rule.signal, signals) or ", ".join(map(_name_source, sources))
         return f"it has no source that is recorded as it is, only {lacking}"
     if (
         pack.applies_to
@@ -144,7 +146,7 @@ def _lacks_sources(rule: Rule, pack: Pack, candidates: Sequence[Variant], signal
     return None
 
 
-def _source_name(source: Source) -> str:
+def _name_source(source: Source) -> str:
     return str(source.path or f"{source.measurement}.{'/'.join(source.fields)}")
 
 
@@ -163,7 +165,7 @@ def bind_conditions(
             weight = signals[selection.signal].weight
             if weight and is_unweighted(selection, signals):
                 raise Inexpressible(f"{selection.label} is weighted by {weight.rate}, which is no field of its points")
-        healthy = scaled_limit(condition.healthy, condition, source.target)
+        healthy = scale_limit(condition.healthy, condition, source.target)
         return BoundCondition(
             condition,
             healthy,
@@ -177,7 +179,8 @@ def bind_conditions(
     rule = source.target.rule
     bound = bind(rule, source.variant, with_instance=True)
     further = [
-        bind(condition, source.further[condition.signal], with_instance=False) for condition in further_conditions(rule)
+        bind(condition, source.further[condition.signal], with_instance=False)
+        for condition in list_further_conditions(rule)
     ]
     for condition in further:
         selections = (*bound.variant.selections, *condition.variant.selections)
@@ -192,18 +195,18 @@ def bind_conditions(
         if len(objects) > 1:
             raise Inexpressible(f"it takes values of several objects of one SQL Server: {', '.join(objects)}")
     if OBJECT not in bound.variant.group:
-        further = [replace(condition, variant=_default_variant(condition.variant)) for condition in further]
+        further = [replace(condition, variant=_choose_default_variant(condition.variant)) for condition in further]
     return bound, further
 
 
-def scaled_limit(limit: Healthy, condition: Condition, target: Target) -> Healthy:
+def scale_limit(limit: Healthy, condition: Condition, target: Target) -> Healthy:
     """Return a limit, multiplied by the target's fact (such as `processors`) if the condition scales by one."""
     return limit.scaled(target.factors[condition.scale]) if condition.scale else limit
 
 
-def source_labels(source: RuleSource) -> list[str]:
+def list_source_labels(source: RuleSource) -> list[str]:
     """Return the label of the rule's own variant, then of the variant for each further condition."""
-    names = [condition.signal for condition in further_conditions(source.target.rule)]
+    names = [condition.signal for condition in list_further_conditions(source.target.rule)]
     return [source.variant.label, *(source.further[name].label for name in names)]
 
 
@@ -226,12 +229,12 @@ def is_for_pack(pack: Pack, variant: Variant) -> bool:
     return False
 
 
-def further_conditions(rule: Rule) -> tuple[Condition, ...]:
+def list_further_conditions(rule: Rule) -> tuple[Condition, ...]:
     """Return the conditions besides the rule's own: `and`, and for a rule of a phase `when_phase_unknown`."""
     return (*rule.and_, *(rule.when_phase_unknown if rule.phase else ()))
 
 
-def signals_counted_unrecorded(rule: Rule) -> list[str]:
+def list_signals_counted_unrecorded(rule: Rule) -> list[str]:
     """Return the signals whose conditions count as crossed on hosts that do not record the signal."""
     return list(dict.fromkeys(condition.signal for condition in rule.and_ if condition.if_not_recorded))
 
@@ -254,7 +257,7 @@ def merge_variants(candidates: Sequence[Variant]) -> Iterator[Variant]:
                 groups.append([selection])
     for group in groups:
         # Several are grouped by the tags in their conditions, too.
-        tags = [(*selection.group, *(_condition_tags(selection) if len(group) > 1 else ())) for selection in group]
+        tags = [(*selection.group, *(_list_condition_tags(selection) if len(group) > 1 else ())) for selection in group]
         merged = (replace(selection, group=tuple(dict.fromkeys(of))) for selection, of in zip(group, tags, strict=True))
         yield Variant(group[0].signal, None, tuple(merged))
     yield from (variant for variant in candidates if variant.operation is not None)
@@ -267,8 +270,8 @@ def use_default_instance(source: RuleSource) -> RuleSource:
     """
     if not is_default_only(source):
         return source
-    further = {name: _default_variant(variant) for name, variant in source.further.items()}
-    return source._replace(variant=_default_variant(source.variant), further=further)
+    further = {name: _choose_default_variant(variant) for name, variant in source.further.items()}
+    return source._replace(variant=_choose_default_variant(source.variant), further=further)
 
 
 def is_default_only(source: RuleSource) -> bool:
@@ -277,7 +280,7 @@ def is_default_only(source: RuleSource) -> bool:
     return any(selection.default_only for variant in used for selection in variant.selections)
 
 
-def _never_fires(rule: Rule, server: str) -> str | None:
+def _explain_never_firing(rule: Rule, server: str) -> str | None:
     """Return why a server that has only samples cannot judge a rule at all; None if it can.
 
     Such a rule stands in for rules that lack samples; or it is for a phase, and has conditions that exclude each other
@@ -285,45 +288,43 @@ def _never_fires(rule: Rule, server: str) -> str | None:
     """
     if rule.stands_in_for:
         return f"it is for hosts without {' and '.join(rule.stands_in_for)}, and {server} cannot tell those"
-    conditions = (rule, *further_conditions(rule)) if rule.phase else ()
+    conditions = (rule, *list_further_conditions(rule)) if rule.phase else ()
     for low, high in product(conditions, conditions):
-        same_value = _reduction(low) == _reduction(high)
+        same_value = _describe_reduction(low) == _describe_reduction(high)
         opposed = low.healthy.worse == "lower" and high.healthy.worse == "higher"
         if same_value and opposed and low.healthy.limit < high.healthy.limit:
             return f"it is for the phase {rule.phase}, and where phases are not known it never fires"
     return None
 
 
-def _reduction(condition: Condition) -> tuple[object, ...]:
+def _describe_reduction(condition: Condition) -> tuple[object, ...]:
     return condition.signal, condition.reduce, condition.over, condition.scale
 
 
-def _source_combinations(
-    rule: Rule, variant: Variant, signals: Mapping[str, Signal]
-) -> Iterator[Mapping[str, Variant]]:
+def _list_combinations(rule: Rule, variant: Variant, signals: Mapping[str, Signal]) -> Iterator[Mapping[str, Variant]]:
     """Yield each choice of a variant for the signal of every further condition, by signal.
 
     All sources are of the collector that records the rule's own variant.
     """
-    names = list(dict.fromkeys(condition.signal for condition in further_conditions(rule)))
-    for combination in product(*(_candidates(name, rule, variant, signals) for name in names)):
+    names = list(dict.fromkeys(condition.signal for condition in list_further_conditions(rule)))
+    for combination in product(*(_list_candidates(name, rule, variant, signals) for name in names)):
         used = [*variant.selections, *(selection for other in combination for selection in other.selections)]
         if variant.alternatives or len({selection.collector for selection in used} - {None}) <= 1:
             yield dict(zip(names, combination, strict=True))
 
 
-def _candidates(name: str, rule: Rule, variant: Variant, signals: Mapping[str, Signal]) -> Iterable[Variant]:
+def _list_candidates(name: str, rule: Rule, variant: Variant, signals: Mapping[str, Signal]) -> Iterable[Variant]:
     if name == rule.signal:
         return (variant,)
     operands = [selection for selection in variant.selections if selection.signal == name]
-    return (Variant(name, None, (operands[0],)),) if operands else variants(name, signals)
+    return (Variant(name, None, (operands[0],)),) if operands else list_variants(name, signals)
 
 
-def _default_variant(variant: Variant) -> Variant:
-    return replace(variant, selections=tuple(map(default_instance, variant.selections)))
+def _choose_default_variant(variant: Variant) -> Variant:
+    return replace(variant, selections=tuple(map(select_default_instance, variant.selections)))
 
 
-def _condition_tags(selection: Selection) -> tuple[str, ...]:
+def _list_condition_tags(selection: Selection) -> tuple[str, ...]:
     return (OBJECT,) if selection.source.path else tuple(selection.source.tags)
 
 
@@ -333,5 +334,5 @@ def _have_distinct_labels(left: Selection, right: Selection) -> bool:
         return left.group == right.group
     if left.source.path and right.source.path:
         return left.source.path.object != right.source.path.object
-    left_tags, right_tags = ({*side.group, *_condition_tags(side)} for side in (left, right))
+    left_tags, right_tags = ({*side.group, *_list_condition_tags(side)} for side in (left, right))
     return bool(left_tags - right_tags - {POLLED} or right_tags - left_tags - {POLLED})

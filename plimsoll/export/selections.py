@@ -11,11 +11,11 @@ from itertools import product
 from typing import Literal
 
 from plimsoll.model import names
-from plimsoll.model.perfmon import EACH_INSTANCE, SQL_DEFAULT, TOTAL, CounterPath, telegraf_name
+from plimsoll.model.perfmon import EACH_INSTANCE, SQL_DEFAULT, TOTAL, CounterPath, make_telegraf_name
 from plimsoll.rules.schema.field_types import Operation
 from plimsoll.rules.schema.signal import Fields, Signal, Source, Transform, Weight
 from plimsoll.rules.window import OPERATORS
-from plimsoll.store.quoting import identifier, literal, regex, string, whole
+from plimsoll.store.quoting import escape_regex, match_whole, quote_identifier, quote_regex, quote_string
 
 Agent = Literal["windows", "telegraf", "sysstat"]
 POLLED = "source"  # the tag with the name of the computer that a Windows counter was read from
@@ -135,7 +135,7 @@ class Variant:
         return f" {OPERATORS[self.operation or 'sum']} ".join(f"${ref_id}" for ref_id in ref_ids)
 
 
-def variants(name: str, signals: Mapping[str, Signal]) -> tuple[Variant, ...]:
+def list_variants(name: str, signals: Mapping[str, Signal]) -> tuple[Variant, ...]:
     """Return every variant of a signal, the best first.
 
     All operands of a derived signal come from the same collector and, if possible, the same object or measurement. If
@@ -147,50 +147,54 @@ def variants(name: str, signals: Mapping[str, Signal]) -> tuple[Variant, ...]:
     if signal.fact:
         raise ValueError(f"{name} is a fact of the host ({signal.fact} in plimsoll.toml), of which no samples are kept")
     if signal.derived is None:
-        return tuple(Variant(name, None, (selection,)) for selection in selections(name, signals))
+        return tuple(Variant(name, None, (selection,)) for selection in list_selections(name, signals))
     derived = signal.derived
     if nested := [operand for operand in derived.operands if signals[operand].derived]:
         raise ValueError(f"{name} is derived from {nested[0]}, which is derived itself")
-    operands = [selections(operand, signals) for operand in derived.operands]
+    operands = [list_selections(operand, signals) for operand in derived.operands]
     weights = tuple(derived.weights.get(operand) for operand in derived.operands) if derived.weights else ()
     combinations: list[Variant] = []
     for selected in product(*operands):
         collectors = {selection.collector for selection in selected}
         same_kind = len({selection.kind for selection in selected}) == 1
         if len(collectors - {None}) <= 1 and (
-            same_kind or not any(_common_kinds(operands, collector) for collector in collectors)
+            same_kind or not any(_find_common_kinds(operands, collector) for collector in collectors)
         ):
             are_of_several = len({selection.sql_object for selection in selected} - {None}) > 1
-            alike = tuple(map(default_instance, selected)) if are_of_several else selected
+            alike = tuple(map(select_default_instance, selected)) if are_of_several else selected
             combinations.append(Variant(name, derived.operation, alike, weights))
     return tuple(combinations)
 
 
-def _common_kinds(operands: Sequence[Sequence[Selection]], collector: str | None) -> set[str]:
+def _find_common_kinds(operands: Sequence[Sequence[Selection]], collector: str | None) -> set[str]:
     """Return the objects or measurements that have all operands if this collector records them."""
     return set.intersection(
         *({selection.kind for selection in operand if selection.collector == collector} for operand in operands)
     )
 
 
-def drawn(name: str, signals: Mapping[str, Signal]) -> tuple[Variant, ...]:
+def list_drawn_variants(name: str, signals: Mapping[str, Signal]) -> tuple[Variant, ...]:
     """Return the variants that panels draw; if Grafana cannot add up a total's parts, a variant for each part."""
     signal = signals[name]
     parts = (source for source in signal.sources if source.part_after)
-    return variants(name, signals) or tuple(Variant(name, None, (_selection(name, signal, part),)) for part in parts)
+    return list_variants(name, signals) or tuple(
+        Variant(name, None, (_make_selection(name, signal, part),)) for part in parts
+    )
 
 
-def selections(name: str, signals: Mapping[str, Signal]) -> tuple[Selection, ...]:
+def list_selections(name: str, signals: Mapping[str, Signal]) -> tuple[Selection, ...]:
     """Return the selections of a signal that is not derived, the best first.
 
     Sources that are scaled by facts of a host, and fallback sources, are left out.
     """
     signal = signals[name]
-    recorded = (_selection(name, signal, source) for source in signal.sources if not source.per and not source.fallback)
-    return tuple(_weighted(selection, signal, signals) for selection in recorded)
+    recorded = (
+        _make_selection(name, signal, source) for source in signal.sources if not source.per and not source.fallback
+    )
+    return tuple(_add_weight(selection, signal, signals) for selection in recorded)
 
 
-def _weighted(selection: Selection, signal: Signal, signals: Mapping[str, Signal]) -> Selection:
+def _add_weight(selection: Selection, signal: Signal, signals: Mapping[str, Signal]) -> Selection:
     """Return the selection with the field that weights it, if the signal is a time per request.
 
     If the rate of requests is no field of the same points, the selection stays unweighted: see `is_unweighted`.
@@ -202,7 +206,7 @@ def _weighted(selection: Selection, signal: Signal, signals: Mapping[str, Signal
         return replace(selection, weight=source.field.names[-1], minimum_rate=minimum_rate)
     place = (selection.measurement, selection.group, selection.where)
     for rate_source in signals[signal.weight.rate].sources:
-        rate = _selection(signal.weight.rate, signals[signal.weight.rate], rate_source)
+        rate = _make_selection(signal.weight.rate, signals[signal.weight.rate], rate_source)
         plain = not rate_source.rate and not isinstance(rate_source.field, Fields)
         if plain and rate_source.transform == Transform() and (rate.measurement, rate.group, rate.where) == place:
             return replace(selection, weight=rate.field, minimum_rate=minimum_rate)
@@ -214,91 +218,96 @@ def is_unweighted(selection: Selection, signals: Mapping[str, Signal]) -> bool:
     return signals[selection.signal].weight is not None and selection.weight is None
 
 
-def fallback_labels(name: str, signals: Mapping[str, Signal]) -> str:
+def join_fallback_labels(name: str, signals: Mapping[str, Signal]) -> str:
     """Return the labels of a signal's fallback sources as one text; empty if there are none."""
     signal = signals[name]
-    labels = [_selection(name, signal, source).label for source in signal.sources if source.fallback]
+    labels = [_make_selection(name, signal, source).label for source in signal.sources if source.fallback]
     return ", ".join(dict.fromkeys(labels))
 
 
-def recorded_by(signals: Mapping[str, Signal], agents: Collection[Agent]) -> Mapping[str, Signal]:
+def select_recorded_by(signals: Mapping[str, Signal], agents: Collection[Agent]) -> Mapping[str, Signal]:
     """Return the signals, each with only the sources that these agents, or agents on other hosts, may record."""
 
     def restrict(name: str) -> Signal:
-        kept = (selection.source for selection in selections(name, signals) if selection.collector in (None, *agents))
+        kept = (
+            selection.source for selection in list_selections(name, signals) if selection.collector in (None, *agents)
+        )
         return signals[name].model_copy(update={"sources": tuple(kept)})
 
     return {name: restrict(name) for name in signals}
 
 
 def is_recorded(name: str, signals: Mapping[str, Signal]) -> bool:
-    """Return whether a signal (restricted by `recorded_by`) has a source; if it is derived, whether all operands do."""
+    """Return whether a signal (see `select_recorded_by`) has a source; if it is derived, whether all operands have."""
     signal = signals[name]
     if signal.derived:
         return all(is_recorded(operand, signals) for operand in signal.derived.operands)
     return bool(signal.sources)
 
 
-def default_instance(selection: Selection) -> Selection:
+def select_default_instance(selection: Selection) -> Selection:
     """Return the selection, restricted to SQL Server's default instance if it is of a SQL Server object."""
     if selection.sql_object is None:
         return selection
-    condition = f"{identifier(OBJECT)} = {string(selection.sql_object)}"
+    condition = f"{quote_identifier(OBJECT)} = {quote_string(selection.sql_object)}"
     group = tuple(tag for tag in selection.group if tag != OBJECT)
     return replace(selection, group=group, where=(condition, *selection.where[1:]))
 
 
-def _selection(name: str, signal: Signal, source: Source) -> Selection:
+def _make_selection(name: str, signal: Signal, source: Source) -> Selection:
     path = source.path
-    selection = _of_path(name, signal, source, path) if path else _of_measurement(name, source)
+    selection = _select_path(name, signal, source, path) if path else _select_measurement(name, source)
     if signal.instances != "sum":
         return selection
     group = tuple(tag for tag in selection.group if tag != selection.instance)
     return replace(selection, instance=None, group=group, summed=selection.instance)
 
 
-def _of_path(name: str, signal: Signal, source: Source, path: CounterPath) -> Selection:
+def _select_path(name: str, signal: Signal, source: Source, path: CounterPath) -> Selection:
     """Return the selection for the counter path of a source."""
-    group, where = ["host", POLLED], [_tag_condition(OBJECT, path.object)]
+    group, where = ["host", POLLED], [_match_tag(OBJECT, path.object)]
     if path.object.startswith(_SQL_OBJECT):
         group.append(OBJECT)
     instance = None
     if path.instance == EACH_INSTANCE:
         instance = "instance"
         group.append(instance)
-        where += _instance_conditions(instance, source.but)
+        where += _list_instance_conditions(instance, source.but)
     elif path.instance is not None or any(  # another source has this counter with an instance
         other.path and other.path.instance and (other.path.object, other.path.counter) == (path.object, path.counter)
         for other in signal.sources
     ):
-        where.append(f"{identifier('instance')} = {string(path.instance or '')}")
-    measurement, field = names.measurement(path.object), telegraf_name(path.counter)
+        where.append(f"{quote_identifier('instance')} = {quote_string(path.instance or '')}")
+    measurement, field = names.find_measurement(path.object), make_telegraf_name(path.counter)
     return Selection(name, source, measurement, field, "host", instance, tuple(group), tuple(where))
 
 
-def _of_measurement(name: str, source: Source) -> Selection:
+def _select_measurement(name: str, source: Source) -> Selection:
     host = source.host or "host"
-    where = [_tag_condition(tag, value) for tag, value in source.tags.items()]
+    where = [_match_tag(tag, value) for tag, value in source.tags.items()]
     group = [host]
     if source.instance:
         group.append(source.instance)
-        where += _instance_conditions(source.instance, source.but)
+        where += _list_instance_conditions(source.instance, source.but)
     measurement, field = source.measurement or "", source.fields[0]
     return Selection(name, source, measurement, field, host, source.instance, tuple(group), tuple(where))
 
 
-def _tag_condition(tag: str, value: str) -> str:
+def _match_tag(tag: str, value: str) -> str:
     """Return the condition on a tag's value; for a SQL Server object, it includes every instance of the server."""
     if tag in ("object", OBJECT) and value.startswith(_SQL_OBJECT):
-        pattern = rf"^({SQL_DEFAULT}|MSSQL\$[^:]+):{literal(value.removeprefix(_SQL_OBJECT))}$"
-        return f"{identifier(tag)} =~ {regex(pattern)}"
-    return f"{identifier(tag)} = {string(value)}"
+        pattern = rf"^({SQL_DEFAULT}|MSSQL\$[^:]+):{escape_regex(value.removeprefix(_SQL_OBJECT))}$"
+        return f"{quote_identifier(tag)} =~ {quote_regex(pattern)}"
+    return f"{quote_identifier(tag)} = {quote_string(value)}"
 
 
-def _instance_conditions(tag: str, but: Sequence[str]) -> Iterator[str]:
+def _list_instance_conditions(tag: str, but: Sequence[str]) -> Iterator[str]:
     """Yield the conditions for points with an instance that is no total (`subjects.is_total`) and not in `but`."""
-    yield f"{identifier(tag)} =~ /./"
-    yield f"{identifier(tag)} !~ {regex(f'(?i)(^|,|{TOTAL.casefold()}/){TOTAL.casefold()}$|^cpu-total$|^all$')}"
+    yield f"{quote_identifier(tag)} =~ /./"
+    yield (
+        f"{quote_identifier(tag)} !~ "
+        f"{quote_regex(f'(?i)(^|,|{TOTAL.casefold()}/){TOTAL.casefold()}$|^cpu-total$|^all$')}"
+    )
     if but:
-        named = "|".join(".*".join(map(literal, pattern.split("*"))) for pattern in but)
-        yield f"{identifier(tag)} !~ {whole(f'({named})')}"
+        named = "|".join(".*".join(map(escape_regex, pattern.split("*"))) for pattern in but)
+        yield f"{quote_identifier(tag)} !~ {match_whole(f'({named})')}"

@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from plimsoll.hosts.overrides import Length
-from plimsoll.model.errors import printable
+from plimsoll.model.errors import escape
 from plimsoll.model.series import LOAD_DRIVER
 from plimsoll.model.times import parse_duration
 from plimsoll.rules.schema.field_types import Healthy, Severity
@@ -87,11 +87,11 @@ class ObjectiveSettings(ObjectiveLimits):
     def _sets_something(self) -> "ObjectiveSettings":
         for operation, limits in self.operations.items():
             if not limits.set_limits:
-                raise ValueError(f'sets nothing for "{printable(operation)}"; give response_p95 or errors')
+                raise ValueError(f'sets nothing for "{escape(operation)}"; give response_p95 or errors')
         return self
 
 
-def time_limits(typed: Sequence[str]) -> dict[str, float]:
+def parse_time_limits(typed: Sequence[str]) -> dict[str, float]:
     """Return the limits on response times of all requests (s), by signal, from texts like `response_p95=500ms`.
 
     Raise ValueError, saying what is wrong, if a text is not like that.
@@ -110,7 +110,7 @@ def time_limits(typed: Sequence[str]) -> dict[str, float]:
     return limits
 
 
-def objective(settings: ObjectiveSettings) -> Pack | None:
+def make_objective(settings: ObjectiveSettings) -> Pack | None:
     """Return a pack with the rules of an objective; None if the objective sets no limit.
 
     The pack defines a signal for each limit on a single operation.
@@ -118,7 +118,7 @@ def objective(settings: ObjectiveSettings) -> Pack | None:
     if not (settings.operations or settings.set_limits):
         return None
     rules = [
-        _rule(settings, f"{PACK}-{measure.replace('_', '-')}", _MEASURES[measure][1], measure, limit)
+        _make_rule(settings, f"{PACK}-{measure.replace('_', '-')}", _MEASURES[measure][1], measure, limit)
         for measure, limit in settings.set_limits.items()
     ]
     signals: dict[str, Signal] = {}
@@ -127,11 +127,11 @@ def objective(settings: ObjectiveSettings) -> Pack | None:
         slug = re.sub(r"[^a-z0-9]+", "-", operation.casefold())[:_MOST_SLUG].strip("-") or "operation"
         for measure, limit in limits.set_limits.items():
             name = f"{PACK}.operation_{number}_{measure}"
-            signals[name] = _operation_signal(operation, measure)
+            signals[name] = _make_operation_signal(operation, measure)
             id_ = f"{PACK}-{measure.replace('_', '-')}-{slug}"
             id_ = f"{id_}-{number}" if id_ in taken else id_
             taken.add(id_)
-            rules.append(_rule(settings, id_, name, measure, limit))
+            rules.append(_make_rule(settings, id_, name, measure, limit))
     return Pack(
         pack=PACK,
         title="Objective",
@@ -142,7 +142,7 @@ def objective(settings: ObjectiveSettings) -> Pack | None:
     )
 
 
-def _rule(settings: ObjectiveSettings, id_: str, signal: str, measure: Measure, limit: Healthy) -> Rule:
+def _make_rule(settings: ObjectiveSettings, id_: str, signal: str, measure: Measure, limit: Healthy) -> Rule:
     """Return the rule for one limit of the objective; `measure` (`response_p95`) names its signal."""
     waits = measure != "errors"
     summary = "Requests took longer than the objective allows." if waits else "More requests failed than may."
@@ -159,9 +159,9 @@ def _rule(settings: ObjectiveSettings, id_: str, signal: str, measure: Measure, 
     return rule.model_copy(update={"over": settings.over, "for_": settings.for_})
 
 
-def _operation_signal(operation: str, measure: Measure) -> Signal:
+def _make_operation_signal(operation: str, measure: Measure) -> Signal:
     field, _, title, unit = _MEASURES[measure]
-    shown = printable(operation)
+    shown = escape(operation)
     return Signal(
         title=f"{title}, of {shown}",
         unit=unit,

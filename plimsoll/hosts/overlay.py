@@ -11,12 +11,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from plimsoll.hosts.overrides import Overrides, mistakes
+from plimsoll.hosts.overrides import Overrides, list_mistakes
 from plimsoll.hosts.settings import FILE_NAME as GENERAL
-from plimsoll.hosts.settings import Settings, parse, text_of
-from plimsoll.model.atomic import atomic_write
-from plimsoll.model.errors import Unusable, printable
-from plimsoll.model.series import host_key
+from plimsoll.hosts.settings import Settings, parse, read_settings_text
+from plimsoll.model.atomic import write_atomically
+from plimsoll.model.errors import Unusable, escape
+from plimsoll.model.series import make_host_key
 from plimsoll.rules.load import Catalogue
 from plimsoll.rules.schema.pack import Rule
 
@@ -25,7 +25,7 @@ _LONGEST = 500
 _HEAD = "# Limits that were changed on pages of plimsoll up, which writes this file anew; see docs/settings.md.\n"
 
 
-def with_overlay(settings: Settings, path: Path | None, folder: Path, catalogue: Catalogue) -> Overrides:
+def load_with_overlay(settings: Settings, path: Path | None, folder: Path, catalogue: Catalogue) -> Overrides:
     """Return the rule settings of plimsoll.toml, overridden by those of limits.toml in `folder`.
 
     Raise Unusable if a limit does not fit its rule.
@@ -39,15 +39,15 @@ def with_overlay(settings: Settings, path: Path | None, folder: Path, catalogue:
     return replace(overrides, by_host=by_host)
 
 
-def changed_here(folder: Path, rule: str) -> set[str]:
+def list_changed_hosts(folder: Path, rule: str) -> set[str]:
     """Return the hosts (case-folded) for which limits.toml changes a rule."""
-    return {host_key(host) for host, facts in _read(folder).hosts.items() if rule in facts.rules}
+    return {make_host_key(host) for host, facts in _read(folder).hosts.items() if rule in facts.rules}
 
 
-def text(folder: Path, name: str = FILE_NAME) -> str:
+def read_overlay(folder: Path, name: str = FILE_NAME) -> str:
     """Return the content of limits.toml, or of another such file; empty if there is no file."""
     path = folder / name
-    return text_of(path) if os.path.lexists(path) else ""
+    return read_settings_text(path) if os.path.lexists(path) else ""
 
 
 def save(folder: Path, content: str, name: str = FILE_NAME) -> None:
@@ -56,74 +56,76 @@ def save(folder: Path, content: str, name: str = FILE_NAME) -> None:
     if not content:
         path.unlink(missing_ok=True)
         return
-    with atomic_write(path) as partial:
+    with write_atomically(path) as partial:
         partial.write_text(content, "utf-8")
         partial.chmod(0o600)
 
 
-def change(folder: Path, catalogue: Catalogue, rule: Rule, host: str, form: Mapping[str, str], who: str) -> str:
+def change_limit(folder: Path, catalogue: Catalogue, rule: Rule, host: str, form: Mapping[str, str], who: str) -> str:
     """Change a rule's limit for a host, to the form's `healthy` and `for`, with its `reason` and the name `who`.
 
     Return the new limit as text, such as `< 95 %, for 10m`. Raise Unusable, in words for the form, if it is invalid.
     """
-    reason = " ".join(printable(form.get("reason", "")).split())
+    reason = " ".join(escape(form.get("reason", "")).split())
     if not reason:
         raise Unusable("give the reason: it is in every alert and report of this limit")
     if len(reason) > _LONGEST:
         raise Unusable(f"the reason has {len(reason):,} characters; at most {_LONGEST} are kept")
     settings = {name: form[name].strip() for name in ("healthy", "for") if form.get(name, "").strip()}
-    tables = _tables(folder)
-    name_in_file = next((name for name in tables if host_key(name) == host_key(host)), host)
+    tables = _read_tables(folder)
+    name_in_file = next((name for name in tables if make_host_key(name) == make_host_key(host)), host)
     tables.setdefault(name_in_file, {})[rule.id] = {**settings, "reason": f"{reason} ({who})"}
-    content = _written(tables)
+    content = _format_tables(tables)
     try:
         parsed = parse(content, folder / FILE_NAME).hosts[name_in_file].rules[rule.id]
     except Unusable as error:
-        raise Unusable(_of_form(str(error), folder, name_in_file, rule)) from None
+        raise Unusable(_strip_place(str(error), folder, name_in_file, rule)) from None
     place = f"hosts.{name_in_file}.rules"
-    for mistake in mistakes(place, {rule.id: parsed}, catalogue.rules, catalogue.signals):
-        raise Unusable(_of_form(f"{folder / FILE_NAME}: {mistake}", folder, name_in_file, rule))
+    for mistake in list_mistakes(place, {rule.id: parsed}, catalogue.rules, catalogue.signals):
+        raise Unusable(_strip_place(f"{folder / FILE_NAME}: {mistake}", folder, name_in_file, rule))
     save(folder, content)
     return ", for ".join(settings.values()) if len(settings) > 1 else next(iter(settings.values()))
 
 
 def remove(folder: Path, rule: str, host: str) -> None:
     """Remove the change of a rule's limit for a host. Raise Unusable if there is none."""
-    tables = _tables(folder)
+    tables = _read_tables(folder)
     name_in_file = next(
-        (name for name, table in tables.items() if host_key(name) == host_key(host) and rule in table), None
+        (name for name, table in tables.items() if make_host_key(name) == make_host_key(host) and rule in table), None
     )
     if name_in_file is None:
         raise Unusable(f"{rule} was not changed for {host} here")
     del tables[name_in_file][rule]
-    save(folder, _written({name: table for name, table in tables.items() if table}))
+    save(folder, _format_tables({name: table for name, table in tables.items() if table}))
 
 
 def _read(folder: Path) -> Settings:
-    return parse(text(folder), folder / FILE_NAME)
+    return parse(read_overlay(folder), folder / FILE_NAME)
 
 
-def _tables(folder: Path) -> dict[str, dict[str, Mapping[str, object]]]:
+def _read_tables(folder: Path) -> dict[str, dict[str, Mapping[str, object]]]:
     """Return each rule's settings as written in limits.toml, by host. Raise Unusable if the file is invalid."""
     _read(folder)
-    return {host: facts.get("rules", {}) for host, facts in tomllib.loads(text(folder)).get("hosts", {}).items()}
+    return {
+        host: facts.get("rules", {}) for host, facts in tomllib.loads(read_overlay(folder)).get("hosts", {}).items()
+    }
 
 
-def _written(tables: Mapping[str, Mapping[str, Mapping[str, object]]]) -> str:
+def _format_tables(tables: Mapping[str, Mapping[str, Mapping[str, object]]]) -> str:
     """Return the text of limits.toml with these tables; empty if nothing is changed."""
     parts: list[str] = []
-    for host, rules in sorted(tables.items(), key=lambda item: host_key(item[0])):
+    for host, rules in sorted(tables.items(), key=lambda item: make_host_key(item[0])):
         for rule, settings in sorted(rules.items()):
-            lines = [f"{name} = {_value(value)}" for name, value in settings.items()]
-            parts.append("\n".join([f"[hosts.{_value(host)}.rules.{_value(rule)}]", *lines, ""]))
+            lines = [f"{name} = {_format_value(value)}" for name, value in settings.items()]
+            parts.append("\n".join([f"[hosts.{_format_value(host)}.rules.{_format_value(rule)}]", *lines, ""]))
     return "\n".join([_HEAD, *parts]) if parts else ""
 
 
-def _value(value: object) -> str:
+def _format_value(value: object) -> str:
     # JSON's escapes are valid in TOML.
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
-def _of_form(error: str, folder: Path, host: str, rule: Rule) -> str:
+def _strip_place(error: str, folder: Path, host: str, rule: Rule) -> str:
     """Return an error message without its place in the file, which users of the form do not see."""
     return error.replace(f"{folder / FILE_NAME}: ", "").replace(f"hosts.{host}.rules.{rule.id}", "").lstrip(".: ")

@@ -11,20 +11,20 @@ from pydantic import BeforeValidator, Field, model_validator
 from plimsoll.model.errors import suggest
 from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.parameters import Parameter
-from plimsoll.model.series import host_key
-from plimsoll.model.times import SECOND, duration_text
-from plimsoll.model.value_text import percent
+from plimsoll.model.series import make_host_key
+from plimsoll.model.times import SECOND, format_duration
+from plimsoll.model.value_text import format_percent
 from plimsoll.rules.schema.field_types import Duration, Fact, Healthy, Limit, Share, StrictModel
 from plimsoll.rules.schema.pack import Rule
 from plimsoll.rules.schema.signal import Signal
-from plimsoll.rules.schema.units import convert_limit, is_named, unit_of, written
+from plimsoll.rules.schema.units import convert_limit, find_unit, format_healthy, is_named
 from plimsoll.rules.wording import limit_text
 
 _LONGEST = 366 * 86400 * SECOND
 _FILE = "plimsoll.toml"
 
 
-def _finite(value: object) -> object:
+def _require_finite(value: object) -> object:
     if isinstance(value, float) and not isfinite(value):
         raise ValueError(f"{value} is not a duration; write it like 30s, 5m or 1h30m")
     if isinstance(value, int | float) and value:
@@ -32,7 +32,7 @@ def _finite(value: object) -> object:
     return value
 
 
-Length = Annotated[Duration, BeforeValidator(_finite), Field(le=_LONGEST)]
+Length = Annotated[Duration, BeforeValidator(_require_finite), Field(le=_LONGEST)]
 
 
 class RuleSettings(StrictModel):
@@ -91,9 +91,9 @@ class GroupRules:
 
     def has(self, host: str, labels: Mapping[str, str]) -> bool:
         """Return whether a host with these labels belongs to the group, ignoring case."""
-        if self.label and host_key(labels.get(self.label[0], "")) != host_key(self.label[1]):
+        if self.label and make_host_key(labels.get(self.label[0], "")) != make_host_key(self.label[1]):
             return False
-        return fnmatchcase(host_key(host), host_key(self.pattern).replace("[", "[[]"))
+        return fnmatchcase(make_host_key(host), make_host_key(self.pattern).replace("[", "[[]"))
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ class Overrides:
 
     def of(self, rule: Rule, host: str) -> tuple[Rule, Override | None]:
         """Return a rule as it applies to a host, and the override; None as the override if the rule is unchanged."""
-        settings, file = self._settings(rule.id, host)
+        settings, file = self._find_settings(rule.id, host)
         if settings is None:
             return rule, None
         reason = " ".join(settings.reason.split())
@@ -120,22 +120,22 @@ class Overrides:
             return rule, Override(rule, reason, f"switched off in {file}: {reason}", off=True)
         if not settings.changes:
             return rule, Override(rule, reason, f"kept as documented in {file}: {reason}")
-        unit = unit_of(rule, self.signals)
-        changed = _changed(rule, settings, unit)
-        return changed, Override(rule, reason, f"{_difference(rule, changed, unit, file)}: {reason}")
+        unit = find_unit(rule, self.signals)
+        changed = _apply_settings(rule, settings, unit)
+        return changed, Override(rule, reason, f"{_describe_difference(rule, changed, unit, file)}: {reason}")
 
-    def _settings(self, rule: str, host: str) -> tuple[RuleSettings | None, str]:
+    def _find_settings(self, rule: str, host: str) -> tuple[RuleSettings | None, str]:
         """Return the settings of a rule that apply to a host, and where they are written; None if there are none."""
-        if of_host := self.by_host.get(host_key(host), {}).get(rule):
+        if of_host := self.by_host.get(make_host_key(host), {}).get(rule):
             return of_host, _FILE
-        labels = self.labels.get(host_key(host), {}) if self.groups else {}
+        labels = self.labels.get(make_host_key(host), {}) if self.groups else {}
         for group in self.groups:
             if host and rule in group.rules and group.has(host, labels):
                 return group.rules[rule], f"{_FILE} ({group.place})"
         return self.general.get(rule), _FILE
 
 
-def mistakes(
+def list_mistakes(
     place: str, table: Mapping[str, RuleSettings], rules: Mapping[str, Rule], signals: Mapping[str, Signal]
 ) -> Iterator[str]:
     """Yield a message for each setting of a table that does not fit its rule. `place` is the path of the table."""
@@ -155,29 +155,29 @@ def mistakes(
         elif settings.per and rule.scale:
             yield f"{place}.{name}.per: the documented limit is multiplied by the host's {rule.scale} already"
         elif settings.healthy:
-            unit = unit_of(rule, signals)
+            unit = find_unit(rule, signals)
             try:
                 limit = convert_limit(settings.healthy, unit)
             except ValueError as error:
-                yield f"{place}.{name}.healthy: {_without_unit(settings.healthy, rule, unit) or error}"
+                yield f"{place}.{name}.healthy: {_suggest_unit(settings.healthy, rule, unit) or error}"
                 continue
             signal = signals[rule.signal]
-            if not (settings.per or rule.scale) and (reason := _why_never_crossed(limit, signal)):
+            if not (settings.per or rule.scale) and (reason := _explain_never_crossed(limit, signal)):
                 yield (
                     f'{place}.{name}.healthy: "{settings.healthy}" can never be crossed: {signal.title} '
                     f"{reason}; to switch the rule off, write off = true"
                 )
 
 
-def _without_unit(limit: Healthy, rule: Rule, unit: str) -> str | None:
+def _suggest_unit(limit: Healthy, rule: Rule, unit: str) -> str | None:
     """Return a message that suggests the documented unit, if a limit lacks its unit; else None."""
     if limit.unit is not None or limit.limit == 0 or not is_named(unit):
         return None
-    documented = written(rule.healthy, unit)
+    documented = format_healthy(rule.healthy, unit)
     return f'"{limit}" does not name its unit; write "{limit} {documented.split()[-1]}" (documented: "{documented}")'
 
 
-def _why_never_crossed(limit: Healthy, signal: Signal) -> str:
+def _explain_never_crossed(limit: Healthy, signal: Signal) -> str:
     """Return why no value of the signal can cross a limit; empty if some value can."""
     highest, is_inclusive = signal.highest, limit.operator in ("<=", ">=")
     if limit.worse == "higher" and highest is not None:
@@ -187,7 +187,7 @@ def _why_never_crossed(limit: Healthy, signal: Signal) -> str:
     return "is never below 0" if is_below and not signal.negative else ""
 
 
-def _changed(rule: Rule, settings: RuleSettings, unit: str) -> Rule:
+def _apply_settings(rule: Rule, settings: RuleSettings, unit: str) -> Rule:
     """Return the rule with the settings applied. A new limit removes the documented `recover` and `where`."""
     update: dict[str, object] = {}
     if settings.healthy or settings.per:
@@ -198,7 +198,7 @@ def _changed(rule: Rule, settings: RuleSettings, unit: str) -> Rule:
     return rule.model_copy(update=update | {name: value for name, value in changes.items() if value is not None})
 
 
-def _difference(documented: Rule, changed: Rule, unit: str, file: str) -> str:
+def _describe_difference(documented: Rule, changed: Rule, unit: str, file: str) -> str:
     """Return the words for what a changed rule has instead of the documented rule, and in which file it is changed.
 
     Such as `limit < 90 %, for 10 min set in plimsoll.toml instead of the documented < 80 %, for 5 min`.
@@ -209,10 +209,10 @@ def _difference(documented: Rule, changed: Rule, unit: str, file: str) -> str:
         before.append(limit_text(documented.healthy, unit, documented.scale))
     for word, new, old in (("over", changed.over, documented.over), ("for", changed.for_, documented.for_)):
         if new != old:
-            now.append(f"{word} {duration_text(new) if new else '0 s'}")
-            before.append(f"{word} {duration_text(old) if old else '0 s'}")
+            now.append(f"{word} {format_duration(new) if new else '0 s'}")
+            before.append(f"{word} {format_duration(old) if old else '0 s'}")
     if changed.often != documented.often:
-        now.append(f"often from {percent(changed.often)} of the time and not {percent(documented.often)}")
+        now.append(f"often from {format_percent(changed.often)} of the time and not {format_percent(documented.often)}")
     if not now:
         return f"set in {file} as documented"
     if not before:

@@ -24,7 +24,7 @@ def run_to_store(
     if not any(len(log.times) for log in logs):
         raise Unusable(f"{', '.join(str(log.path) for log in logs)}: no samples; there is nothing to load")
     path = settings.find(logs, config)
-    text = settings.text_of(path) if path else None
+    text = settings.read_settings_text(path) if path else None
     described = settings.parse(text, path).described_run() if text and path else Run()
     if described.phases:
         filled = [log for log in logs if len(log.times)]

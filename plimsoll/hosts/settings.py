@@ -12,15 +12,15 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_valida
 
 from plimsoll.hosts.facts import ConfiguredFacts, Drives
 from plimsoll.hosts.objective import ObjectiveSettings
-from plimsoll.hosts.overrides import GroupRules, Overrides, RuleSettings, mistakes
+from plimsoll.hosts.overrides import GroupRules, Overrides, RuleSettings, list_mistakes
 from plimsoll.model import user_files
-from plimsoll.model.errors import Unusable, first_of, printable, suggest
+from plimsoll.model.errors import Unusable, escape, limit_mistakes, suggest
 from plimsoll.model.log import Log
 from plimsoll.model.run import Phase, Planned, Run
-from plimsoll.model.series import host_key
-from plimsoll.model.strict_toml import decoded, parsed
-from plimsoll.model.time_arguments import lies_outside
-from plimsoll.model.times import Zone, instant
+from plimsoll.model.series import make_host_key
+from plimsoll.model.strict_toml import decode_text, parse_toml
+from plimsoll.model.time_arguments import is_outside
+from plimsoll.model.times import Zone, convert_to_instant
 from plimsoll.rules.schema.pack import Rule
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.subjects import Subject
@@ -29,7 +29,7 @@ _SHARE = re.compile(r"(\d+(?:\.\d+)?) ?%")
 _AMOUNT = re.compile(r"\d+(?:\.\d+)?(?: ?[^\d\s].*)?")
 
 
-def _tolerance(value: object) -> object:
+def _parse_tolerance(value: object) -> object:
     match = _SHARE.fullmatch(value.strip()) if isinstance(value, str) else None
     share = float(match[1]) / 100 if match else None
     if share is None or not isfinite(share):
@@ -37,7 +37,7 @@ def _tolerance(value: object) -> object:
     return share
 
 
-def _amount(value: object) -> object:
+def _parse_amount(value: object) -> object:
     if isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value) and value >= 0:
         return str(value)
     if isinstance(value, str) and _AMOUNT.fullmatch(value.strip()):
@@ -45,8 +45,8 @@ def _amount(value: object) -> object:
     raise ValueError('is not an amount; write it like "2 ms", in the unit of the signal')
 
 
-Tolerance = Annotated[float, BeforeValidator(_tolerance)]
-Amount = Annotated[str, BeforeValidator(_amount)]
+Tolerance = Annotated[float, BeforeValidator(_parse_tolerance)]
+Amount = Annotated[str, BeforeValidator(_parse_amount)]
 
 
 class _Strict(BaseModel):
@@ -95,7 +95,7 @@ _STEP = re.compile(r"step [1-9]\d{0,3}")
 _YEARS = range(1980, 2200)  # nanoseconds overflow in much later years
 
 
-def _aware(value: object) -> object:
+def _require_zone(value: object) -> object:
     if isinstance(value, datetime) and value.tzinfo is None:
         raise ValueError("has no offset; write it like 2008-01-15T10:02:00+01:00")
     if isinstance(value, datetime) and value.year not in _YEARS:
@@ -103,7 +103,7 @@ def _aware(value: object) -> object:
     return value
 
 
-Moment = Annotated[datetime, BeforeValidator(_aware)]
+Moment = Annotated[datetime, BeforeValidator(_require_zone)]
 
 
 class PhaseSettings(_Strict):
@@ -232,30 +232,30 @@ class Settings(_Strict):
 
     def described_run(self) -> Run:
         """Return the run that the `[run]` table describes, with its name, labels and phases."""
-        phases = tuple(Phase(p.name, instant(p.start), instant(p.end)) for p in self.run.phases)
+        phases = tuple(Phase(p.name, convert_to_instant(p.start), convert_to_instant(p.end)) for p in self.run.phases)
         return Run(self.run.name, dict(self.run.labels), phases, self.run.simulated)
 
     def planned(self) -> tuple[Planned, ...]:
         """Return the times of planned work, during which limits may be crossed."""
         return tuple(
-            Planned(instant(planned.start), instant(planned.end), planned.reason, planned.rules)
+            Planned(convert_to_instant(planned.start), convert_to_instant(planned.end), planned.reason, planned.rules)
             for planned in self.run.except_
         )
 
     @property
     def named_hosts(self) -> tuple[str, ...]:
         """All hosts in `[run]` and `[hosts]`, without duplicates that differ only in case."""
-        by_name = {host_key(host): host for host in reversed((*self.run.hosts, *self.hosts))}
+        by_name = {make_host_key(host): host for host in reversed((*self.run.hosts, *self.hosts))}
         return tuple(reversed(by_name.values()))
 
     def labels(self) -> Mapping[str, Mapping[str, str]]:
         """Return the labels of each host that has any, by its case-folded name."""
-        return {host_key(host): facts.labels for host, facts in self.hosts.items() if facts.labels}
+        return {make_host_key(host): facts.labels for host, facts in self.hosts.items() if facts.labels}
 
     def facts(self) -> ConfiguredFacts:
         """Return the facts of each host and instance; a host without facts has an empty entry."""
-        listed = {host_key(host) for host in self.hosts}
-        facts_of = {Subject(host): {} for host in self.run.hosts if host_key(host) not in listed}
+        listed = {make_host_key(host) for host in self.hosts}
+        facts_of = {Subject(host): {} for host in self.run.hosts if make_host_key(host) not in listed}
         for host, facts in self.hosts.items():
             for instance, table in ((None, facts), *facts.instances.items()):
                 numbers = {name: value for name, value in table.model_dump().items() if isinstance(value, int | float)}
@@ -275,10 +275,14 @@ class Settings(_Strict):
         """Return all rule settings. Raise Unusable, naming the setting, if a threshold does not fit its rule."""
         tables = [("rules", self.rules), *((f"hosts.{host}.rules", facts.rules) for host, facts in self.hosts.items())]
         tables += [(f"{group.place}.rules", group.rules) for group in self.groups]
-        wrong = [*first_of(mistake for place, table in tables for mistake in mistakes(place, table, rules, signals))]
+        wrong = [
+            *limit_mistakes(
+                mistake for place, table in tables for mistake in list_mistakes(place, table, rules, signals)
+            )
+        ]
         by_host: dict[str, dict[str, RuleSettings]] = {}
         for host, facts in self.hosts.items():
-            by_host.setdefault(host_key(host), {}).update(facts.rules)
+            by_host.setdefault(make_host_key(host), {}).update(facts.rules)
         if wrong:
             raise Unusable(*(f"{path}: {text}" for text in wrong))
         return Overrides(self.rules, by_host, signals, self.groups, self.labels())
@@ -298,12 +302,12 @@ def find(logs: Sequence[Log], named: Path | None) -> Path | None:
 
 def load(path: Path) -> Settings:
     """Read a plimsoll.toml. Raise Unusable, naming the file and the setting, if it is invalid."""
-    return parse(text_of(path), path)
+    return parse(read_settings_text(path), path)
 
 
-def text_of(path: Path) -> str:
+def read_settings_text(path: Path) -> str:
     """Return the text of a plimsoll.toml. Raise Unusable if the file cannot be read."""
-    return decoded(user_files.read(path), path)
+    return decode_text(user_files.read(path), path)
 
 
 def parse(text: str, path: Path) -> Settings:
@@ -315,7 +319,7 @@ def parse(text: str, path: Path) -> Settings:
         needed = "what was planned" if "except" in detail["loc"] else "why the documented threshold does not hold here"
         return f" is missing: say {needed}"
 
-    return parsed(text, path, Settings, explain_missing_reason)
+    return parse_toml(text, path, Settings, explain_missing_reason)
 
 
 def is_load_step(phase: str) -> bool:
@@ -333,29 +337,30 @@ def check_phases(
     wrong: list[str] = []
     phase_names = dict.fromkeys((*_PHASES, *(rule.phase for rule in rules.values() if rule.phase)))
     for number, phase in enumerate(phases, 1):
-        place, name = f"run.phases.{number}", printable(phase.name)
+        place, name = f"run.phases.{number}", escape(phase.name)
         if phase.name not in phase_names and not is_load_step(phase.name):
             near = suggest(phase.name.casefold(), list(phase_names))
             wrong.append(
                 f'{place}.name: no rule knows a phase "{name}"{near}; phases are called {", ".join(phase_names)}, and '
                 'load steps "step 1", "step 2" and so on'
             )
-        elif lies_outside(phase.start, phase.end, start, end):
+        elif is_outside(phase.start, phase.end, start, end):
             wrong.append(
-                f'{place}: the phase "{name}", {zone.span(phase.start, phase.end)}, {_outside(zone, start, end)}'
+                f'{place}: the phase "{name}", {zone.span(phase.start, phase.end)}, '
+                f"{_explain_outside(zone, start, end)}"
             )
         for before, other in enumerate(phases[: number - 1], 1):
             first, last = max(phase.start, other.start), min(phase.end, other.end)
             if first < last:
                 wrong.append(
-                    f'run.phases.{before} and {number}: the phases "{printable(other.name)}" and "{name}" overlap, '
+                    f'run.phases.{before} and {number}: the phases "{escape(other.name)}" and "{name}" overlap, '
                     f"{zone.span(first, last)}; let one end where the other begins"
                 )
     if wrong:
         raise Unusable(*(f"{path or FILE_NAME}: {text}" for text in wrong))
 
 
-def _outside(zone: Zone, start: int, end: int) -> str:
+def _explain_outside(zone: Zone, start: int, end: int) -> str:
     return (
         f"is no part of the recording, which reaches from {zone.clock(start)} to {zone.clock(end)} "
         f"({zone.label(start)}); are its day and offset right?"
@@ -369,11 +374,11 @@ def check_planned(
     wrong: list[str] = []
     for number, work in enumerate(planned, 1):
         place = f"run.except.{number}"
-        if lies_outside(work.start, work.end, start, end):
-            wrong.append(f"{place}: {zone.span(work.start, work.end)} {_outside(zone, start, end)}")
+        if is_outside(work.start, work.end, start, end):
+            wrong.append(f"{place}: {zone.span(work.start, work.end)} {_explain_outside(zone, start, end)}")
         for name in work.rules:
             if name not in rules:
                 near = suggest(name, list(rules))
-                wrong.append(f'{place}.rules: no rule is named "{printable(name)}"{near}')
+                wrong.append(f'{place}.rules: no rule is named "{escape(name)}"{near}')
     if wrong:
         raise Unusable(*(f"{path or FILE_NAME}: {text}" for text in wrong))

@@ -9,8 +9,8 @@ from typing import TypeAlias
 from plimsoll.hosts.facts import DEFAULTS, Drives, Facts
 from plimsoll.hosts.settings import Settings
 from plimsoll.model.errors import Unusable
-from plimsoll.model.series import host_key
-from plimsoll.rules.host_filter import fitted, hosts_text
+from plimsoll.model.series import make_host_key
+from plimsoll.rules.host_filter import describe_hosts, fit_rule
 from plimsoll.rules.load import Catalogue
 from plimsoll.rules.schema.field_types import AnyFact, Fact
 from plimsoll.rules.schema.pack import Rule
@@ -53,8 +53,8 @@ class SiteSettings:
         if judged.off:
             return judged
         rule = judged.rule
-        fit = fitted(rule, partial(self.facts.find, Subject(host)))
-        only = f"It is for {hosts_text(rule)}" if rule.where else ""
+        fit = fit_rule(rule, partial(self.facts.find, Subject(host)))
+        only = f"It is for {describe_hosts(rule)}" if rule.where else ""
         if fit.outside:
             note = f"{judged.note} {only}{', here it is a note' if fit.judged else ''}.".strip()
             return replace(judged, rule=fit.rule, off=not fit.judged, note=note)
@@ -62,13 +62,15 @@ class SiteSettings:
             return judged
         if not fit.judged:
             is_skipped = rule.where_unknown == "skip"
-            return replace(judged, off=is_skipped, unknown="" if is_skipped else _missing(rule, fit.unknown, host))
+            return replace(
+                judged, off=is_skipped, unknown="" if is_skipped else _explain_missing_fact(rule, fit.unknown, host)
+            )
         becomes = "it is a note" if rule.where_unknown == "info" else "it is taken to be one"
         note = f"{judged.note} {only}; where plimsoll.toml does not give {fit.unknown} {becomes}.".strip()
         return replace(judged, rule=fit.rule, note=note)
 
 
-def site_of(settings: Settings, path: Path, catalogue: Catalogue) -> SiteSettings:
+def load_site(settings: Settings, path: Path, catalogue: Catalogue) -> SiteSettings:
     """Return the hosts that a plimsoll.toml names, with their settings.
 
     Raise Unusable if the file has a pattern of host names, or a threshold that does not fit its rule.
@@ -113,7 +115,9 @@ class UnknownSetting(LookupError):
     """The reason why a rule cannot be judged on a target, such as a fact of the host that is unknown."""
 
 
-def targets(rule: Rule, site: SiteSettings, weighing: Collection[AnyFact] = ()) -> Iterator[Target | UnknownSetting]:
+def list_targets(
+    rule: Rule, site: SiteSettings, weighing: Collection[AnyFact] = ()
+) -> Iterator[Target | UnknownSetting]:
     """Yield a target for hosts in general, and a target for each host or instance on which the rule differs.
 
     Instead of a target on which the rule cannot be judged, an UnknownSetting with the reason is yielded. `weighing`
@@ -123,50 +127,52 @@ def targets(rule: Rule, site: SiteSettings, weighing: Collection[AnyFact] = ()) 
         marked = [subject for subject, holds in site.drives.items() if holds == rule.drive]
         if not marked:
             yield UnknownSetting(f'it is for the disks that plimsoll.toml marks drive = "{rule.drive}", and none is')
-        yield from _judged_targets(rule, site, [(subject.host, subject.instance, ()) for subject in marked])
+        yield from _list_judged_targets(rule, site, [(subject.host, subject.instance, ()) for subject in marked])
         return
     needed: set[AnyFact] = {condition.scale for condition in rule.conditions if condition.scale}
     needed |= set(weighing)
     general = site.applied(rule)
     on_hosts = {host: site.applied(rule, host) for host in site.hosts}
     needed |= {judged.rule.scale for judged in (general, *on_hosts.values()) if judged.rule.scale}
-    differing = [host for host, judged in on_hosts.items() if _compared(judged) != _compared(general)]
+    differing = [
+        host for host, judged in on_hosts.items() if _make_comparison_key(judged) != _make_comparison_key(general)
+    ]
     with_facts = [subject for subject, values in site.facts.configured.items() if needed & set(values)]
     separate_hosts = {
-        host_key(host): host
+        make_host_key(host): host
         for host in (*differing, *(subject.host for subject in with_facts if subject.instance is None))
     }
     separate_instances = [subject for subject in with_facts if subject.instance is not None]
     outside = tuple(
         [Subject(host) for host in separate_hosts.values()]
-        + [subject for subject in separate_instances if host_key(subject.host) not in separate_hosts]
+        + [subject for subject in separate_instances if make_host_key(subject.host) not in separate_hosts]
     )
     places: list[_Place] = [(None, None, outside)]
     for key, host in separate_hosts.items():
         places.append((host, None, tuple(subject for subject in separate_instances if subject.key[0] == key)))
     places += [(subject.host, subject.instance, ()) for subject in separate_instances]
-    yield from _judged_targets(rule, site, places)
+    yield from _list_judged_targets(rule, site, places)
 
 
-def _compared(judged: Judged) -> tuple[Rule, bool, bool]:
+def _make_comparison_key(judged: Judged) -> tuple[Rule, bool, bool]:
     return judged.rule, judged.off, bool(judged.unknown)
 
 
-def _judged_targets(rule: Rule, site: SiteSettings, places: Iterable[_Place]) -> Iterator[Target | UnknownSetting]:
+def _list_judged_targets(rule: Rule, site: SiteSettings, places: Iterable[_Place]) -> Iterator[Target | UnknownSetting]:
     for host, instance, excluded in places:
         judged = site.applied(rule, host or _ALL_HOSTS)
         if not judged.off:
-            yield _target(judged, site, host, instance, excluded)
+            yield _make_target(judged, site, host, instance, excluded)
 
 
-def _missing(rule: Rule, fact: Fact, host: str) -> str:
+def _explain_missing_fact(rule: Rule, fact: Fact, host: str) -> str:
     """Return why a rule for certain hosts cannot be judged if a fact is unknown."""
     whose = f" of {host}" if host else ""
-    text = f"it is for {hosts_text(rule)}, and {fact}{whose} is not known; give it in plimsoll.toml"
+    text = f"it is for {describe_hosts(rule)}, and {fact}{whose} is not known; give it in plimsoll.toml"
     return text if host else f"{text} for a host"
 
 
-def _target(
+def _make_target(
     judged: Judged, site: SiteSettings, host: str | None, instance: str | None, excluded: tuple[Subject, ...]
 ) -> Target | UnknownSetting:
     """Return the target for a host or instance, with the factors of limits; an UnknownSetting if a fact is unknown."""

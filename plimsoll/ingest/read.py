@@ -8,16 +8,23 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from plimsoll.ingest.files.open import STDIN, LogContent, opened
-from plimsoll.ingest.files.recognise import HEAD, is_called_a_log, is_measured_json, opening, refused, suffix
+from plimsoll.ingest.files.open import STDIN, LogContent, open_logs
+from plimsoll.ingest.files.recognise import (
+    HEAD,
+    explain_refusal,
+    find_suffix,
+    is_called_a_log,
+    is_measured_json,
+    quote_opening,
+)
 from plimsoll.ingest.formats.registry import BINARY, FORMATS, Format
 from plimsoll.ingest.reading import LogSet, ReadOptions
-from plimsoll.ingest.recordings import remarks_on
-from plimsoll.ingest.shared.same_time import remarks_on_same_times
+from plimsoll.ingest.recordings import list_remarks
+from plimsoll.ingest.shared.same_time import list_remarks_on_same_times
 from plimsoll.ingest.shared.text import Text
-from plimsoll.model.errors import Empty, NoLog, Unusable, printable
+from plimsoll.model.errors import Empty, NoLog, Unusable, escape
 from plimsoll.model.log import Log, Values
-from plimsoll.model.remark import Kind, Remark, Remarks, counted
+from plimsoll.model.remark import Kind, Remark, Remarks, format_count
 
 _NOT_LOGS = {".html", ".json", ".toml", ".md", ".yaml", ".yml"}
 _MOST_NAMED = 3
@@ -60,7 +67,7 @@ def read_logs(
     """
     logs: list[Log] = []
     errors: list[Unusable] = []
-    with opened(path, name=name) as contents:
+    with open_logs(path, name=name) as contents:
         for content in contents:
             try:
                 logs.append(_read(content, options or ReadOptions()))
@@ -70,19 +77,19 @@ def read_logs(
                 errors.append(error)
     if not logs:
         first, *unusables = sorted(errors, key=lambda error: isinstance(error, NoLog))
-        text = f" ({counted(len(unusables), 'other file')} cannot be read either)" if unusables else ""
+        text = f" ({format_count(len(unusables), 'other file')} cannot be read either)" if unusables else ""
         raise type(first)(f"{first}{text}")
-    return logs, [refusal(error, path if name is None else Path(name), logs) for error in errors]
+    return logs, [make_refusal_remark(error, path if name is None else Path(name), logs) for error in errors]
 
 
-def refusal(error: Unusable, path: Path, logs: Sequence[Log]) -> Remark:
+def make_refusal_remark(error: Unusable, path: Path, logs: Sequence[Log]) -> Remark:
     """Return the remark on an unreadable file: UNREAD if it is a recording, else SKIPPED.
 
     An empty file counts as a recording if it has the suffix of one of `logs`.
     """
-    match = re.match(rf"(?P<file>{re.escape(printable(str(path)))}.*?)(:(?P<line>\d+))?: (?P<text>.*)", str(error))
+    match = re.match(rf"(?P<file>{re.escape(escape(str(path)))}.*?)(:(?P<line>\d+))?: (?P<text>.*)", str(error))
     file, line, text = (match["file"], match["line"], match["text"]) if match else (None, None, str(error))
-    alike = isinstance(error, Empty) and suffix(file or str(path)) in {suffix(str(log.path)) for log in logs}
+    alike = isinstance(error, Empty) and find_suffix(file or str(path)) in {find_suffix(str(log.path)) for log in logs}
     kind = Kind.SKIPPED if isinstance(error, NoLog) and not alike else Kind.UNREAD
     return Remark(kind, text, file, int(line) if line else None)
 
@@ -111,13 +118,13 @@ def _read(content: LogContent, options: ReadOptions) -> Log:
     if text.is_cut:
         remarks.add(Kind.SKIPPED, _CUT)
     log = _format(text, options.format).read(text, options)
-    remarks_on_log = Remarks(str(text.path), [*remarks, *log.remarks, *remarks_on_same_times(log)])
+    remarks_on_log = Remarks(str(text.path), [*remarks, *log.remarks, *list_remarks_on_same_times(log)])
     if not len(log.times):
         remarks_on_log.add(Kind.UNREAD, "the log holds no samples")
     elif log.is_empty:
         remarks_on_log.add(
             Kind.UNREAD,
-            f"there is no value in any of {counted(len(log.times), 'row')}; were its counters recorded?",
+            f"there is no value in any of {format_count(len(log.times), 'row')}; were its counters recorded?",
         )
     return replace(log, file=content.path, sha256=content.sha256, remarks=tuple(remarks_on_log))
 
@@ -131,11 +138,11 @@ def _format(text: Text, name: str | None) -> Format:
             names = ", ".join(entry.NAME for entry in FORMATS)
             raise Unusable(f'format "{name}" is not known; choose from {names}')
         if match is not wanted_format:
-            why = f"but {match.NAME}" if match else f"as it begins with {opening(text)}"
-            kind = Unusable if match else type(refused(text))
+            why = f"but {match.NAME}" if match else f"as it begins with {quote_opening(text)}"
+            kind = Unusable if match else type(explain_refusal(text))
             raise kind(f"{text.path}: is not {wanted_format.NAME}, {why}")
     if match is None:
-        raise refused(text)
+        raise explain_refusal(text)
     return match
 
 
@@ -159,7 +166,7 @@ def read_files(
     refused: list[tuple[Unusable, LogFile]] = []
     for number, file in enumerate(files, 1):
         try:
-            again = partial(_columns, file, options) if partly and file.path.is_file() else None
+            again = partial(_read_columns, file, options) if partly and file.path.is_file() else None
             read_here, remarks_here = read_logs(file.path, replace(options, columns=again), file.name)
         except Unusable as error:
             if not file.in_folder:
@@ -171,13 +178,13 @@ def read_files(
             if not file.in_folder and len(read_here) == 1:
                 empty += [log for log in read_here if not len(log.times)]
         progress(number)
-    remarks += [refusal(error, file.shown, logs) for error, file in refused]
+    remarks += [make_refusal_remark(error, file.shown, logs) for error, file in refused]
     if not logs:
         raise NothingRead(remarks)
-    return LogSet(logs, [*remarks, *remarks_on(logs)], whole=whole, empty=tuple(empty))
+    return LogSet(logs, [*remarks, *list_remarks(logs)], whole=whole, empty=tuple(empty))
 
 
-def _columns(file: LogFile, options: ReadOptions) -> Sequence[Values]:
+def _read_columns(file: LogFile, options: ReadOptions) -> Sequence[Values]:
     return read_logs(file.path, options, file.name)[0][0].columns
 
 
@@ -224,7 +231,7 @@ def _is_ignored(path: Path) -> bool:
         return True
 
 
-def skipped_folders(named: Sequence[Path]) -> str | None:
+def describe_skipped_folders(named: Sequence[Path]) -> str | None:
     """Return a sentence on the subfolders of the named folders, which are not searched; None if there are none."""
     folders = {path.resolve(): path for path in named if path != STDIN and path.is_dir()}
     inside = [
@@ -237,4 +244,6 @@ def skipped_folders(named: Sequence[Path]) -> str | None:
         return None
     value = len(inside) - _MOST_NAMED
     names = ", ".join(inside[:_MOST_NAMED]) + (f" and {value:,} more" if value > 0 else "")
-    return f"{counted(len(inside), 'folder')} inside not looked into ({names}): name those whose logs are meant, too"
+    return (
+        f"{format_count(len(inside), 'folder')} inside not looked into ({names}): name those whose logs are meant, too"
+    )

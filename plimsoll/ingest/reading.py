@@ -7,7 +7,7 @@ from typing import NamedTuple
 from plimsoll.model.errors import Unusable
 from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.log import Log, Values
-from plimsoll.model.names import Names, shipped
+from plimsoll.model.names import Names, load_shipped
 from plimsoll.model.remark import Remark
 from plimsoll.model.run import StoredRun
 from plimsoll.model.times import Zone
@@ -46,5 +46,5 @@ class ReadOptions:
     zone: Zone | None = None
     format: str | None = None
     encoding: str | None = None
-    names: Names = field(default_factory=shipped)
+    names: Names = field(default_factory=load_shipped)
     columns: Callable[[], Sequence[Values]] | None = None

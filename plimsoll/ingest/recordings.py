@@ -9,14 +9,14 @@ from typing import NamedTuple
 import numpy as np
 
 from plimsoll.ingest.shared.clock import QUARTER
-from plimsoll.ingest.shared.same_time import are_many, differ
+from plimsoll.ingest.shared.same_time import are_many, compare_columns
 from plimsoll.model.counter_names.unrecognised import is_judged
 from plimsoll.model.errors import Unusable
 from plimsoll.model.log import Log, Times, Values
 from plimsoll.model.parameters import Parameter
-from plimsoll.model.remark import MAX_SHOWN, Kind, Remark, counted
-from plimsoll.model.series import UNNAMED, host_key
-from plimsoll.model.times import SECOND, duration_text
+from plimsoll.model.remark import MAX_SHOWN, Kind, Remark, format_count
+from plimsoll.model.series import UNNAMED, make_host_key
+from plimsoll.model.times import SECOND, format_duration
 
 # Our choices. Two recorders of one machine read different values from moment to moment, but over some minutes the same
 # range of them. That ten values each have nothing in common, and one is at least twice the other, is no chance.
@@ -27,23 +27,23 @@ _LEAST_SHIFT = 2 * QUARTER
 _MOST_SHIFT = 104 * QUARTER  # from UTC-12 to UTC+14
 
 
-def remarks_on(logs: Sequence[Log]) -> list[Remark]:
+def list_remarks(logs: Sequence[Log]) -> list[Remark]:
     """Return remarks on recordings that overlap, clocks that differ, unknown zones, and hosts of two names."""
     filled = [log for log in logs if len(log.times)]
     return [
-        *_overlaps(filled),
-        *_first_remarks(_clocks(filled)),
-        *_first_remarks(_zones(filled)),
-        *_first_remarks(_namesakes(filled)),
+        *_remark_overlaps(filled),
+        *_limit_remarks(_remark_clocks(filled)),
+        *_limit_remarks(_remark_zones(filled)),
+        *_limit_remarks(_remark_namesakes(filled)),
     ]
 
 
 def refuse_unnamed(logs: Sequence[Log]) -> None:
     """Raise Unusable if overlapping recordings differ and name no computer, so that their hosts are unknown."""
     unnamed = [log for log in logs if len(log.times) and UNNAMED in log.hosts]
-    for pair in _overlapping_pairs(unnamed):
+    for pair in _pair_overlapping(unnamed):
         first, second = (unnamed[at] for at in pair)
-        both = _shared(first, second, _columns(first, UNNAMED), _columns(second, UNNAMED))
+        both = _find_shared(first, second, _index_columns(first, UNNAMED), _index_columns(second, UNNAMED))
         if both and (both.differing or both.between):
             raise Unusable(
                 f"{second.path}: was recorded while {first.path} was, of the same counters, and neither names its "
@@ -51,51 +51,54 @@ def refuse_unnamed(logs: Sequence[Log]) -> None:
             )
 
 
-def _first_remarks(remarks: Iterator[Remark]) -> Iterator[Remark]:
+def _limit_remarks(remarks: Iterator[Remark]) -> Iterator[Remark]:
     """Yield the first of many remarks, and one remark on the number of further remarks."""
     yield from islice(remarks, MAX_SHOWN)
     if rest := list(remarks):
-        yield Remark(rest[0].kind, f"{counted(len(rest), 'more remark')} like these", count=len(rest))
+        yield Remark(rest[0].kind, f"{format_count(len(rest), 'more remark')} like these", count=len(rest))
 
 
-def _overlaps(logs: Sequence[Log]) -> Iterator[Remark]:
+def _remark_overlaps(logs: Sequence[Log]) -> Iterator[Remark]:
     """Yield a remark on each pair of overlapping recordings, first on pairs that contradict each other.
 
     If there are many pairs, the last remark gives the number of the remaining pairs.
     """
-    columns = cache(lambda at: _columns(logs[at]))
-    pairs = _overlapping_pairs(logs)
-    remarks = (_overlap(logs[number], logs[other], columns(number), columns(other)) for number, other in pairs)
+    columns = cache(lambda at: _index_columns(logs[at]))
+    pairs = _pair_overlapping(logs)
+    remarks = (_remark_overlap(logs[number], logs[other], columns(number), columns(other)) for number, other in pairs)
     ordered = sorted((remark for remark in remarks if remark), key=lambda remark: remark.kind != Kind.CONTRADICTORY)
     yield from ordered[:MAX_SHOWN]
     if (value := len(ordered) - MAX_SHOWN) > 0:
-        text = f"{counted(value, 'more pair')} of recordings of one host overlap"
+        text = f"{format_count(value, 'more pair')} of recordings of one host overlap"
         yield Remark(
             Kind.REPAIRED, f"{text}: values that are in both count once, as in the log named first", count=value
         )
 
 
-def _columns(log: Log, host: str | None = None) -> Mapping[object, int]:
+def _index_columns(log: Log, host: str | None = None) -> Mapping[object, int]:
     """Return the column index of each series by its key; only of the series of one host, unless `host` is None."""
     return {series.key: at for at, series in enumerate(log.series) if host in (None, series.host)}
 
 
-def _overlap(
+def _remark_overlap(
     first: Log, second: Log, columns: Mapping[object, int], other_columns: Mapping[object, int]
 ) -> Remark | None:
     """Return the remark on two recordings that share counters and times; None if they do not overlap."""
-    both = _shared(first, second, columns, other_columns)
+    both = _find_shared(first, second, columns, other_columns)
     if both and both.between:
         rows = (
-            f"{counted(both.between, 'row')} of {counted(both.counters, 'counter')} lie between those of {first.path}"
+            f"{format_count(both.between, 'row')} of {format_count(both.counters, 'counter')} lie between those of "
+            f"{first.path}"
         )
         kind, values = (Kind.CONTRADICTORY, " and with very different values") if both.contrary else (Kind.NOTED, "")
         text = f"{rows}, at times of their own{values}: all count"
         return Remark(kind, text, file=str(second.path), count=both.between)
     if both and both.common:
-        rows = f"{counted(both.common, 'row')} of {counted(both.counters, 'counter')} stand in {first.path} too"
+        rows = (
+            f"{format_count(both.common, 'row')} of {format_count(both.counters, 'counter')} stand in {first.path} too"
+        )
         if both.differing:
-            text = f"{rows}, {counted(both.differing, 'value')} of them different: those of {first.path} count"
+            text = f"{rows}, {format_count(both.differing, 'value')} of them different: those of {first.path} count"
         else:
             text = f"{rows}: counted once"
         kind = Kind.CONTRADICTORY if both.contrary else Kind.REPAIRED
@@ -118,7 +121,7 @@ class _Shared(NamedTuple):
     contrary: bool = False
 
 
-def _shared(
+def _find_shared(
     first: Log, second: Log, columns: Mapping[object, int], other_columns: Mapping[object, int]
 ) -> _Shared | None:
     """Return the counters and rows that two recordings share; None if they share no counter."""
@@ -131,23 +134,25 @@ def _shared(
         for a, b in shared:
             values, other = first.column(a)[rows], second.column(b)[other_rows]
             differing += int(np.count_nonzero((values != other) & ~np.isnan(values) & ~np.isnan(other)))
-            contrary |= differ(values, other)
+            contrary |= compare_columns(values, other)
         if first.interval == second.interval:
             shorter = min(len(first.times), len(second.times))
             lasting = are_many(common[contrary], shorter, first.interval)
         else:  # values are means over intervals of different lengths
-            lasting = differ_for_long(first, second, shared)
+            lasting = is_different_for_long(first, second, shared)
         return _Shared(len(shared), len(common), differing, contrary=lasting)
-    between = _within(second, first) if _within(first, second) else 0
-    return _Shared(len(shared), between=between, contrary=bool(between) and differ_for_long(first, second, shared))
+    between = _count_within(second, first) if _count_within(first, second) else 0
+    return _Shared(
+        len(shared), between=between, contrary=bool(between) and is_different_for_long(first, second, shared)
+    )
 
 
-def _within(log: Log, other: Log) -> int:
+def _count_within(log: Log, other: Log) -> int:
     """Return how many rows of a log lie between the first and the last row of another log."""
     return int(np.count_nonzero((log.times >= other.times[0]) & (log.times <= other.times[-1])))
 
 
-def _overlapping_pairs(logs: Sequence[Log]) -> list[tuple[int, int]]:
+def _pair_overlapping(logs: Sequence[Log]) -> list[tuple[int, int]]:
     """Return the index pairs of recordings that share a host and overlap in time.
 
     With many hosts, or a log that was rotated many times, these are far fewer than all pairs of recordings.
@@ -155,7 +160,7 @@ def _overlapping_pairs(logs: Sequence[Log]) -> list[tuple[int, int]]:
     by_host: dict[str, list[int]] = defaultdict(list)
     for at in sorted(range(len(logs)), key=lambda at: logs[at].times[0]):
         for host in logs[at].hosts:
-            by_host[host_key(host)].append(at)
+            by_host[make_host_key(host)].append(at)
     pairs: set[tuple[int, int]] = set()
     for of_host in by_host.values():
         going_on: list[int] = []
@@ -166,9 +171,9 @@ def _overlapping_pairs(logs: Sequence[Log]) -> list[tuple[int, int]]:
     return sorted(pairs)
 
 
-def _clocks(logs: Sequence[Log]) -> Iterator[Remark]:
+def _remark_clocks(logs: Sequence[Log]) -> Iterator[Remark]:
     """Yield a remark on two hosts whose recordings do not overlap, or seem shifted by the offset of a time zone."""
-    spans = _spans(logs)
+    spans = _find_spans(logs)
     for (host, (start, end)), (other, (other_start, other_end)) in combinations(spans.items(), 2):
         shift, length, other_length = other_start - start, end - start, other_end - other_start
         # Both may have been started and ended together, by hand or by a schedule.
@@ -179,29 +184,29 @@ def _clocks(logs: Sequence[Log]) -> Iterator[Remark]:
         if are_alike and is_of_zones:
             yield Remark(
                 Kind.NOTED,
-                f"the recording of {other} begins {duration_text(abs(shift))} {'after' if shift > 0 else 'before'} "
+                f"the recording of {other} begins {format_duration(abs(shift))} {'after' if shift > 0 else 'before'} "
                 f"that of {host} and is as long: is a clock or a time zone wrong?",
             )
         elif other_start > end or start > other_end:
             apart = other_start - end if other_start > end else start - other_end
             yield Remark(
                 Kind.NOTED,
-                f"the recordings of {host} and {other} do not meet: {duration_text(apart)} lie between them",
+                f"the recordings of {host} and {other} do not meet: {format_duration(apart)} lie between them",
             )
 
 
-def _spans(logs: Sequence[Log]) -> dict[str, tuple[int, int]]:
+def _find_spans(logs: Sequence[Log]) -> dict[str, tuple[int, int]]:
     spans: dict[str, tuple[int, int]] = {}
     names: dict[str, str] = {}
     for log in logs:
         for host in log.hosts:
-            name = names.setdefault(host_key(host), host)
+            name = names.setdefault(make_host_key(host), host)
             start, end = spans.get(name, (int(log.times[0]), int(log.times[-1])))
             spans[name] = (min(start, int(log.times[0])), max(end, int(log.times[-1])))
     return spans
 
 
-def _zones(logs: Sequence[Log]) -> Iterator[Remark]:
+def _remark_zones(logs: Sequence[Log]) -> Iterator[Remark]:
     ordered = [log for log in logs if log.zone.is_specified]
     for log in logs:
         if ordered and not log.zone.is_specified:
@@ -213,12 +218,12 @@ def _zones(logs: Sequence[Log]) -> Iterator[Remark]:
             )
 
 
-def _namesakes(logs: Sequence[Log]) -> Iterator[Remark]:
+def _remark_namesakes(logs: Sequence[Log]) -> Iterator[Remark]:
     """Yield a remark on each host with a short name in one recording and its full name in another."""
-    names = {host_key(host): host for log in logs for host in log.hosts}
+    names = {make_host_key(host): host for log in logs for host in log.hosts}
     for full, shown in names.items():
         name, dot, _ = full.partition(".")
-        plain = host_key(name)
+        plain = make_host_key(name)
         if dot and plain in names and not plain.isdecimal():
             yield Remark(
                 Kind.NOTED,
@@ -226,7 +231,7 @@ def _namesakes(logs: Sequence[Log]) -> Iterator[Remark]:
             )
 
 
-def differ_for_long(first: Log, second: Log, shared: Sequence[tuple[int, int]]) -> bool:
+def is_different_for_long(first: Log, second: Log, shared: Sequence[tuple[int, int]]) -> bool:
     """Return whether a counter that rules may need differs widely between two recordings for some minutes.
 
     `shared` has the column indices of each common counter in the first and the second recording. Each recording needs
@@ -238,8 +243,8 @@ def differ_for_long(first: Log, second: Log, shared: Sequence[tuple[int, int]]) 
     edges = np.arange(start, end + 1, block)
     for a, b in shared if len(edges) > 1 else ():
         if is_judged(first.series[a]):
-            low, high, count = _blocks(first.times, first.column(a), edges)
-            other_low, other_high, other_count = _blocks(second.times, second.column(b), edges)
+            low, high, count = _summarize_blocks(first.times, first.column(a), edges)
+            other_low, other_high, other_count = _summarize_blocks(second.times, second.column(b), edges)
             enough = (count >= _LEAST_VALUES) & (other_count >= _LEAST_VALUES)
             # In some block, one range of values is above twice the other.
             if (enough & ((low > _FACTOR * other_high) | (other_low > _FACTOR * high))).any():
@@ -247,7 +252,7 @@ def differ_for_long(first: Log, second: Log, shared: Sequence[tuple[int, int]]) 
     return False
 
 
-def _blocks(times: Times, values: Values, edges: Times) -> tuple[Values, Values, Times]:
+def _summarize_blocks(times: Times, values: Values, edges: Times) -> tuple[Values, Values, Times]:
     """Return the lowest value, the highest value and the number of values between each two successive edges."""
     inside = np.isfinite(values) & (times >= edges[0]) & (times < edges[-1])
     block = np.searchsorted(edges, times[inside], side="right") - 1

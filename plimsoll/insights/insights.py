@@ -115,7 +115,7 @@ FOLDERS = ("bottleneck", "spikes", "trends", "averages", "load_steps")
 
 
 @cache
-def insights() -> tuple[Insight[Any], ...]:
+def load_insights() -> tuple[Insight[Any], ...]:
     """Return the INSIGHT of each folder, in the order of FOLDERS."""
     return tuple(import_module(f"plimsoll.insights.{folder}.insight").INSIGHT for folder in FOLDERS)
 
@@ -133,9 +133,9 @@ class Insights:
     @cached_property
     def review(self) -> Review:
         """The review with sentences on limits soon reached, and with doubts unless its verdict is Not healthy."""
-        ahead = tuple(text for insight in insights() if insight.ahead for text in insight.ahead(self.of(insight)))
+        ahead = tuple(text for insight in load_insights() if insight.ahead for text in insight.ahead(self.of(insight)))
         not_healthy = self.judged.verdict == Verdict.NOT_HEALTHY
-        texts = [] if not_healthy else [insight.doubt(self.of(insight)) for insight in insights() if insight.doubt]
+        texts = [] if not_healthy else [insight.doubt(self.of(insight)) for insight in load_insights() if insight.doubt]
         doubts = tuple(Doubt(text) for text in texts if text)
         return replace(self.judged, insight_doubts=doubts, ahead=ahead) if doubts or ahead else self.judged
 
@@ -147,14 +147,14 @@ class Insights:
 
     def sections(self, place: Literal["causes", "beside"], zone: Zone) -> Iterator[Section]:
         """Yield the sections that stand at `place`, one for each heading that has content."""
-        of_place = (insight for insight in insights() if insight.heading.place == place)
+        of_place = (insight for insight in load_insights() if insight.heading.place == place)
         for heading, group in groupby(of_place, lambda insight: insight.heading):
             blocks = tuple(b for insight in group for b in insight.blocks(self.of(insight), self.review, zone))
             if blocks:
                 yield Section(heading.title, blocks, anchor=heading.anchor, menu=heading.menu, note=heading.note)
 
 
-def statements(
+def build_statements(
     title: str, results: Sequence[F], statement: Callable[[F, bool], Statement], charts: int = BRIEF
 ) -> tuple[Section, ...]:
     """Return a section with statements on the first results; an empty tuple without results.

@@ -5,8 +5,8 @@ from functools import cache
 
 from plimsoll.model.group_pairs import group_pairs
 from plimsoll.model.samples import Samples
-from plimsoll.model.series import host_key
-from plimsoll.model.shipped_tables import shipped_table
+from plimsoll.model.series import make_host_key
+from plimsoll.model.shipped_tables import load_shipped_table
 from plimsoll.review.findings import Finding
 from plimsoll.review.review import Review
 from plimsoll.review.sentences import limit_of
@@ -17,13 +17,13 @@ _MOST = 8  # instances of a host
 _TOTAL = "_total"
 
 
-def leading(review: Review, name: str) -> Iterator[tuple[Subject, Samples]]:
+def list_leading(review: Review, name: str) -> Iterator[tuple[Subject, Samples]]:
     """Yield the samples of a signal for at most eight instances of each host: those with the highest values.
 
     Totals are left out for hosts with samples of single instances.
     """
     by_host = group_pairs(
-        (host_key(subject.host), (subject, samples)) for subject, samples in review.signals.of(name).items()
+        (make_host_key(subject.host), (subject, samples)) for subject, samples in review.signals.of(name).items()
     )
     for host, instances in by_host.items():
         if name.endswith(_TOTAL) and _has_instances(review, name, host):
@@ -33,14 +33,14 @@ def leading(review: Review, name: str) -> Iterator[tuple[Subject, Samples]]:
         yield from instances[:_MOST]
 
 
-def plain(signals: Mapping[str, Signal]) -> list[tuple[str, Signal]]:
+def list_plain_signals(signals: Mapping[str, Signal]) -> list[tuple[str, Signal]]:
     """Return the signals whose high values may be bad, without facts and without signals computed from others."""
     return [
         (n, signal) for n, signal in signals.items() if not (signal.derived or signal.fact or signal.worse == "lower")
     ]
 
 
-def upper_limits(review: Review) -> list[tuple[Finding, Subject, float]]:
+def list_upper_limits(review: Review) -> list[tuple[Finding, Subject, float]]:
     """Return the judged warning and critical findings with an upper limit: finding, subject and limit.
 
     The lowest limit is first.
@@ -57,16 +57,16 @@ def _has_instances(review: Review, name: str, host: str) -> bool:
     return any(signals[other].instances == "each" and review.signals.on(other, host) for other in alike)
 
 
-def response_times(signals: Mapping[str, Signal]) -> tuple[str, ...]:
+def list_response_times(signals: Mapping[str, Signal]) -> tuple[str, ...]:
     """Return the names of the signals that are response times: whole requests before parts, as in the catalogue."""
     return tuple(name for name, signal in signals.items() if signal.response_time)
 
 
 @cache
-def _smallest() -> dict[str, float]:
-    return shipped_table("plimsoll.insights", "smallest_change.yaml", dict[str, float])
+def _load_smallest() -> dict[str, float]:
+    return load_shipped_table("plimsoll.insights", "smallest_change.yaml", dict[str, float])
 
 
-def smallest_change(unit: str) -> float:
+def find_smallest_change(unit: str) -> float:
     """Return the smallest change of a value in this unit that is worth reporting."""
-    return _smallest().get(unit, 1.0)
+    return _load_smallest().get(unit, 1.0)

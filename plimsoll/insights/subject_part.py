@@ -1,13 +1,13 @@
 """The fields of the JSON that name a signal of a host or instance."""
 
-from plimsoll.model.json_part import JsonPart, attribute
+from plimsoll.model.json_part import JsonPart, read_attribute
 
 
 class SubjectPart(JsonPart):
     """A signal of one subject."""
 
-    signal: str = attribute("name")
-    title: str = attribute("signal.title")
-    host: str = attribute("subject.host")
-    instance: str | None = attribute("subject.instance")
-    unit: str = attribute("signal.unit")
+    signal: str = read_attribute("name")
+    title: str = read_attribute("signal.title")
+    host: str = read_attribute("subject.host")
+    instance: str | None = read_attribute("subject.instance")
+    unit: str = read_attribute("signal.unit")

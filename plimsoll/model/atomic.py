@@ -20,7 +20,7 @@ _RUST_MESSAGE = re.compile(r"(?:.*: )?(.+) \(os error \d+\)")
 
 
 @contextmanager
-def atomic_write(path: Path) -> Generator[Path]:
+def write_atomically(path: Path) -> Generator[Path]:
     """Yield the path of a temporary file that replaces `path` in the end, unless an error occurs.
 
     Missing folders are created. The new file keeps the mode of the old file, unless the caller changes it. The target
@@ -28,7 +28,7 @@ def atomic_write(path: Path) -> Generator[Path]:
     Unusable if the file cannot be written.
     """
     try:
-        place = _replaceable(path)
+        place = _find_replaceable(path)
         if place is None:
             with TemporaryDirectory() as folder:
                 draft = Path(folder) / "draft"
@@ -50,10 +50,10 @@ def atomic_write(path: Path) -> Generator[Path]:
         finally:
             partial.unlink(missing_ok=True)
     except OSError as error:
-        raise Unusable(f"{path}: cannot be written: {_why(path, error)}") from None
+        raise Unusable(f"{path}: cannot be written: {_explain_error(path, error)}") from None
 
 
-def _replaceable(path: Path) -> Path | None:
+def _find_replaceable(path: Path) -> Path | None:
     """Return the file to which a path leads through symbolic links; None unless it is regular or missing.
 
     Links in /dev and /proc lead to files that a process has open; replacing these would not affect the process.
@@ -70,7 +70,7 @@ def _replaceable(path: Path) -> Path | None:
     raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
 
 
-def _why(path: Path, error: OSError) -> str:
+def _explain_error(path: Path, error: OSError) -> str:
     """Return why a path cannot be written, for example because a parent is not a folder."""
     if isinstance(error, FileExistsError | NotADirectoryError):
         for above in path.parents:

@@ -14,7 +14,7 @@ from typing import Any, Literal, TypeAlias
 
 from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.samples import Samples
-from plimsoll.model.value_text import exactly
+from plimsoll.model.value_text import format_limit
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class ChartLimit:
     @classmethod
     def of(cls, level: float, unit: str, severity: str = "") -> "ChartLimit":
         """Return the limit at a level in `unit`, labelled `threshold 80 %`."""
-        return cls(level, f"threshold {exactly(level, unit)}", severity)
+        return cls(level, f"threshold {format_limit(level, unit)}", severity)
 
 
 @dataclass(frozen=True, eq=False)
@@ -310,7 +310,7 @@ class Suite:
     start: int | None = None
 
 
-def plain_text(text: Text) -> str:
+def join_plain_text(text: Text) -> str:
     """Return a text without roles and links."""
     if isinstance(text, str):
         return text

@@ -11,7 +11,7 @@ _MOST_MISTAKES = 100
 _BLANK = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]")
 
 
-def printable(text: str) -> str:
+def escape(text: str) -> str:
     r"""Return a text from outside as one line, with invisible characters escaped as `\x1b` or `\u202e`.
 
     Invisible are line ends, control characters, direction marks, and letters and spaces without a width. Spaces of
@@ -25,16 +25,16 @@ def printable(text: str) -> str:
     )
 
 
-def printable_lines(text: str) -> str:
-    """Return a text from outside like `printable`, but keep its line ends."""
-    return text if _is_visible(text) else "\n".join(map(printable, text.split("\n")))
+def escape_printable_lines(text: str) -> str:
+    """Return a text from outside like `escape`, but keep its line ends."""
+    return text if _is_visible(text) else "\n".join(map(escape, text.split("\n")))
 
 
 def _is_visible(text: str) -> bool:
     return text.isprintable() and (text.isascii() or not _BLANK.search(text))
 
 
-def first_of(mistakes: Iterable[str]) -> Iterator[str]:
+def limit_mistakes(mistakes: Iterable[str]) -> Iterator[str]:
     """Yield the first hundred mistakes, then a line that says that more follow. Further mistakes are not computed."""
     remaining = iter(mistakes)
     yield from islice(remaining, _MOST_MISTAKES)
@@ -55,7 +55,7 @@ class Unusable(Exception):
     """
 
     def __init__(self, *lines: str) -> None:
-        super().__init__("\n".join(map(printable, lines)))
+        super().__init__("\n".join(map(escape, lines)))
 
 
 class NoLog(Unusable):

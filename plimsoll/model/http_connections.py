@@ -43,7 +43,7 @@ def is_loopback(url: str) -> bool:
         return host == "localhost"
 
 
-def lines_of(response: BaseHTTPResponse) -> Iterator[bytes]:
+def read_lines(response: BaseHTTPResponse) -> Iterator[bytes]:
     """Yield the lines of a response as they arrive, except blank lines. Raise HTTPError or OSError if reading fails."""
     rest = b""
     for piece in response.stream(1 << 20, decode_content=True):
@@ -53,17 +53,17 @@ def lines_of(response: BaseHTTPResponse) -> Iterator[bytes]:
         yield rest
 
 
-def last_cause(error: Exception) -> str:
+def find_last_cause(error: Exception) -> str:
     """Return the innermost cause of a connection failure, in a few words."""
-    inner = getattr(error, "reason", None) or wrapped_error(error)
-    return last_words(str(inner)) or type(inner).__name__
+    inner = getattr(error, "reason", None) or find_wrapped_error(error)
+    return find_last_words(str(inner)) or type(inner).__name__
 
 
-def wrapped_error(error: Exception) -> Exception:
+def find_wrapped_error(error: Exception) -> Exception:
     """Return the error in the arguments of `error`, such as the cause of a broken connection; else `error`."""
     return next((inner for inner in reversed(error.args) if isinstance(inner, Exception)), error)
 
 
-def last_words(causes: str) -> str:
+def find_last_words(causes: str) -> str:
     """Return the last cause in a message of urllib3, without the system's error number."""
     return re.sub(r"^\[Errno -?\d+\] | \(_ssl\.c:\d+\)$", "", causes.rpartition(": ")[2])

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 from pydantic import AliasPath, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-from plimsoll.model.times import SECOND, iso
+from plimsoll.model.times import SECOND, format_iso
 
 _FUNCTIONS: dict[
     str, Callable[[Any], Any]
@@ -37,7 +37,7 @@ class _Result:
         return self._result[at]
 
 
-def with_fields(result: Any, **values: Any) -> Any:
+def add_values(result: Any, **values: Any) -> Any:
     """Return a result with `values` as further attributes, for a part that needs data from its context."""
     return _Result(result, values)
 
@@ -60,7 +60,7 @@ def _has_functions(model: type[JsonPart]) -> bool:
     return any(isinstance(alias, str) and alias in _FUNCTIONS for alias in aliases)
 
 
-def attribute(source: str | Callable[[Any], Any], description: str | None = None, **options: Any) -> Any:
+def read_attribute(source: str | Callable[[Any], Any], description: str | None = None, **options: Any) -> Any:
     """Return a pydantic field that is read from the attribute at a path, such as `signal.title`, or by a function."""
     if isinstance(source, str):
         return Field(validation_alias=AliasPath(*source.split(".")), description=description, **options)
@@ -69,7 +69,7 @@ def attribute(source: str | Callable[[Any], Any], description: str | None = None
     return Field(validation_alias=name, description=description, **options)
 
 
-def optional(path: str) -> Callable[[Any], Any]:
+def make_optional_getter(path: str) -> Callable[[Any], Any]:
     """Return a function that returns the attribute at `path` of a result, or None if a part of the path is None."""
 
     def follow(result: Any) -> Any:
@@ -80,20 +80,20 @@ def optional(path: str) -> Callable[[Any], Any]:
     return follow
 
 
-def _iso(instant: Any) -> Any:
-    return instant if instant is None or isinstance(instant, str) else iso(int(instant))
+def _format_iso(instant: Any) -> Any:
+    return instant if instant is None or isinstance(instant, str) else format_iso(int(instant))
 
 
-def _seconds(duration: Any) -> Any:
+def _convert_to_seconds(duration: Any) -> Any:
     return None if duration is None else duration / SECOND
 
 
-Instant = Annotated[str, BeforeValidator(_iso)]
+Instant = Annotated[str, BeforeValidator(_format_iso)]
 """A time in UTC nanoseconds, written as ISO 8601."""
-OptionalInstant = Annotated[str | None, BeforeValidator(_iso)]
-Seconds = Annotated[float, BeforeValidator(_seconds)]
+OptionalInstant = Annotated[str | None, BeforeValidator(_format_iso)]
+Seconds = Annotated[float, BeforeValidator(_convert_to_seconds)]
 """A duration in nanoseconds, written in seconds."""
-OptionalSeconds = Annotated[float | None, BeforeValidator(_seconds)]
+OptionalSeconds = Annotated[float | None, BeforeValidator(_convert_to_seconds)]
 Finite = Annotated[float | None, BeforeValidator(lambda value: None if value is None or isnan(value) else value)]
 """A number; null for NaN."""
 OrZero = Annotated[float, BeforeValidator(lambda value: value or 0.0)]

@@ -17,10 +17,10 @@ _WRITABLE_BY_GROUP_OR_ALL = stat.S_IWGRP | stat.S_IWOTH
 Result = TypeVar("Result")
 
 
-def kept(folder: Path, name: str, key: bytes, make: Callable[[], Result]) -> Result:
+def cache_result(folder: Path, name: str, key: bytes, make: Callable[[], Result]) -> Result:
     """Return the cached result of this name and key. If there is none, call `make` and cache its result."""
     with suppress(Exception):  # a pickle of another version may raise anything
-        if (content := loaded(folder, name, key)) is not None:
+        if (content := load_cached(folder, name, key)) is not None:
             return pickle.loads(content)
     result = make()
     with suppress(pickle.PicklingError):
@@ -28,7 +28,7 @@ def kept(folder: Path, name: str, key: bytes, make: Callable[[], Result]) -> Res
     return result
 
 
-def loaded(folder: Path, name: str, key: bytes) -> bytes | None:
+def load_cached(folder: Path, name: str, key: bytes) -> bytes | None:
     """Return the cached content of this name and key; None if there is none, or if the file cannot be trusted.
 
     A file is trusted only if the user owns the file and its folder, and nobody else can write to them, as its content
@@ -37,7 +37,7 @@ def loaded(folder: Path, name: str, key: bytes) -> bytes | None:
     if _is_unsafe(folder):
         return None
     with suppress(OSError):
-        content = _read(_path(folder, name, key))
+        content = _read(_make_path(folder, name, key))
         if content[:32] == hashlib.sha256(content[32:]).digest():
             return content[32:]
     return None
@@ -48,7 +48,7 @@ def keep(folder: Path, name: str, key: bytes, content: bytes) -> None:
     if _is_unsafe(folder):
         return
     with suppress(OSError):
-        _write(_path(folder, name, key), hashlib.sha256(content).digest() + content)
+        _write(_make_path(folder, name, key), hashlib.sha256(content).digest() + content)
         written = sorted(folder.glob(f"{name}-*{_SUFFIX}"), key=lambda path: path.stat().st_mtime)
         for old in written[:-_MOST]:
             old.unlink()
@@ -59,11 +59,11 @@ def _is_unsafe(folder: Path) -> bool:
     return sys.platform == "win32" and not folder.is_relative_to(Path.home())
 
 
-def _path(folder: Path, name: str, key: bytes) -> Path:
+def _make_path(folder: Path, name: str, key: bytes) -> Path:
     return folder / f"{name}-{hashlib.sha256(key).hexdigest()[:32]}{_SUFFIX}"
 
 
-def state_of(folders: list[Path]) -> bytes:
+def hash_folders(folders: list[Path]) -> bytes:
     """Return the names, sizes and times of the .py and .yaml files in these folders, as part of a cache key."""
     files = sorted(file for folder in folders for file in folder.rglob("*") if file.suffix in (".py", ".yaml"))
     return repr([(str(file), file.stat().st_size, file.stat().st_mtime_ns) for file in files]).encode()

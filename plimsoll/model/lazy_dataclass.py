@@ -33,7 +33,7 @@ else:
         for name in names:
             if not namespace.get(name):
                 namespace.pop(name, None)
-                setattr(cls, name, _stub(name, compile_methods))
+                setattr(cls, name, _make_stub(name, compile_methods))
         for name, value in namespace.items():
             if isinstance(value, dataclasses.Field):
                 delattr(cls, name)
@@ -54,7 +54,7 @@ class _LazyAttribute:
         return getattr(owner, self._name)
 
 
-def _stub(name: str, compile_methods: Callable[[], None]) -> Callable[..., Any]:
+def _make_stub(name: str, compile_methods: Callable[[], None]) -> Callable[..., Any]:
     def stub(self: Any, *args: Any, **kwargs: Any) -> Any:
         compile_methods()
         return getattr(type(self), name)(self, *args, **kwargs)

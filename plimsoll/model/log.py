@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.remark import Remark
-from plimsoll.model.series import Series, hosts_of
+from plimsoll.model.series import Series, list_hosts
 from plimsoll.model.times import SECOND, Zone
 
 Times: TypeAlias = NDArray[np.int64]
@@ -128,17 +128,17 @@ class Log:
     @cached_property
     def hosts(self) -> tuple[str, ...]:
         """The recorded computers in order of appearance, each spelled as it first appears."""
-        return hosts_of(self.series)
+        return list_hosts(self.series)
 
     @cached_property
     def interval(self) -> int | None:
         """The sampling interval in ns, or None with fewer than two rows."""
-        return sampling_interval(self.times)
+        return find_sampling_interval(self.times)
 
     @cached_property
     def gaps(self) -> list[tuple[int, int]]:
         """The time before and the time after each pause of the recorder."""
-        at = np.flatnonzero(pauses(self.times))
+        at = np.flatnonzero(find_pauses(self.times))
         return list(zip(self.times[at].tolist(), self.times[at + 1].tolist(), strict=True))
 
     @cached_property
@@ -149,7 +149,7 @@ class Log:
     @cached_property
     def other_intervals(self) -> list[Stretch]:
         """The parts with a sampling interval that differs from the rest."""
-        return other_intervals(self.times)
+        return find_other_intervals(self.times)
 
     @cached_property
     def times_differ(self) -> bool:
@@ -194,7 +194,7 @@ def count_samples(values: Values) -> int:
     return len(values) - int(np.count_nonzero(np.isnan(values)))
 
 
-def within(times: Times, spans: Iterable[tuple[int, int]]) -> NDArray[np.bool_]:
+def mark_within(times: Times, spans: Iterable[tuple[int, int]]) -> NDArray[np.bool_]:
     """Return which times lie in any of the spans; a span includes its start but not its end."""
     starts, ends = np.array(sorted(spans), dtype=np.int64).reshape(-1, 2).T
     if not len(starts):
@@ -209,7 +209,7 @@ def merge_times(recordings: Sequence[Times]) -> Times:
     return times[np.append(True, times[1:] != times[:-1])[: len(times)]]
 
 
-def sampling_interval(times: Times) -> int | None:
+def find_sampling_interval(times: Times) -> int | None:
     """Return the median of the positive steps between times (ns); None if there are none.
 
     With an even number of steps, the lower of the two middle steps is used, as their mean may be an interval that never
@@ -217,45 +217,45 @@ def sampling_interval(times: Times) -> int | None:
     """
     steps = np.diff(times)
     steps = steps[steps > 0]
-    return _median(steps) if len(steps) else None
+    return _compute_median(steps) if len(steps) else None
 
 
-def pauses(times: Times) -> NDArray[np.bool_]:
+def find_pauses(times: Times) -> NDArray[np.bool_]:
     """Return, for each time but the last, whether the recorder paused after it: the step is over 2.5 intervals.
 
     A longer interval that lasts for several steps is not a pause.
     """
-    steps, interval = np.diff(times), sampling_interval(times)
+    steps, interval = np.diff(times), find_sampling_interval(times)
     paused = steps > _MUCH * (interval or np.inf)
-    for run in _runs(steps, paused):
+    for run in _find_runs(steps, paused):
         paused[run] = False
     return paused
 
 
-def other_intervals(times: Times) -> list[Stretch]:
+def find_other_intervals(times: Times) -> list[Stretch]:
     """Return the parts whose interval is below 2/5 or above 5/2 of the interval of the whole recording."""
-    steps, interval = np.diff(times), sampling_interval(times)
+    steps, interval = np.diff(times), find_sampling_interval(times)
     if interval is None:
         return []
-    runs = _runs(steps, (steps > _MUCH * interval) | ((_MUCH * steps < interval) & (steps > 0)))
+    runs = _find_runs(steps, (steps > _MUCH * interval) | ((_MUCH * steps < interval) & (steps > 0)))
     stretches: list[Stretch] = []
     for run in runs:
         # The first sample of the first step belongs to the previous part, if there is one.
         start = run.start + 1 if run.start else 0
         until = int(times[run.stop + 1]) if run.stop + 1 < len(times) else _END_OF_TIME
         ends = int(times[start]), int(times[run.stop])
-        stretches.append(Stretch(*ends, _median(steps[run]), int(times[run.start]), until))
+        stretches.append(Stretch(*ends, _compute_median(steps[run]), int(times[run.start]), until))
     return stretches
 
 
-def _median(steps: Times) -> int:
+def _compute_median(steps: Times) -> int:
     middle = (len(steps) - 1) // 2
     median = int(np.partition(steps, middle)[middle])
     whole = round(median / SECOND) * SECOND
     return whole if whole and abs(median - whole) <= 0.02 * whole else median
 
 
-def _runs(steps: Times, chosen: NDArray[np.bool_]) -> list[slice]:
+def _find_runs(steps: Times, chosen: NDArray[np.bool_]) -> list[slice]:
     """Return the slices of at least five chosen steps that are consecutive and of similar length."""
     at = np.flatnonzero(chosen)
     apart = np.diff(at) > 1

@@ -10,8 +10,8 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from plimsoll.model.counter_names.name_clues import Language, WindowsObject, folded, languages, objects
-from plimsoll.model.perfmon import SQL_NAMED, TOTAL, CounterPath, generic_object, telegraf_name
+from plimsoll.model.counter_names.name_clues import Language, WindowsObject, fold_name, load_languages, load_objects
+from plimsoll.model.perfmon import SQL_NAMED, TOTAL, CounterPath, make_telegraf_name, split_object
 from plimsoll.model.series import Series
 
 UNKNOWN = "win_perf_counters"
@@ -34,9 +34,9 @@ class Names:
     def __init__(self, paths: Sequence[Path] = ()) -> None:
         self._user_languages: Sequence[Language] = ()
         if paths:
-            from plimsoll.model.counter_names.own_names import own_language  # noqa: PLC0415  few have such files
+            from plimsoll.model.counter_names.own_names import load_own_language  # noqa: PLC0415  few have such files
 
-            self._user_languages = [own_language(path) for path in paths]
+            self._user_languages = [load_own_language(path) for path in paths]
         self._names: dict[tuple[str, str], _Name] = {}
 
     def series(self, path: CounterPath, host: str) -> Series:
@@ -55,17 +55,17 @@ class Names:
 
     def _find(self, object_: str, counter: str) -> _Name:
         """Return the names of a counter that is named in any shipped or user's language."""
-        generic, named = generic_object(object_)
-        in_english = objects().get(folded(generic))
-        windows_object = in_english or self._translated(generic)
+        generic, named = split_object(object_)
+        in_english = load_objects().get(fold_name(generic))
+        windows_object = in_english or self._translate_object(generic)
         if windows_object is None:
-            name = _Name(object_, counter, object_, UNKNOWN, telegraf_name(counter))
+            name = _Name(object_, counter, object_, UNKNOWN, make_telegraf_name(counter))
         else:
             english = f"{SQL_NAMED}{named}:{windows_object.name.partition(':')[2]}" if named else windows_object.name
-            counter_name = windows_object.counters.get(folded(counter))
+            counter_name = windows_object.counters.get(fold_name(counter))
             translations = (
-                language.counters.get(windows_object.name, {}).get(folded(counter))
-                for language in (*self._user_languages, *languages())
+                language.counters.get(windows_object.name, {}).get(fold_name(counter))
+                for language in (*self._user_languages, *load_languages())
             )
             translated = counter_name or next(filter(None, translations), counter)
             name = _Name(
@@ -73,41 +73,43 @@ class Names:
                 counter_name or counter,
                 english,
                 windows_object.measurement,
-                telegraf_name(translated),
+                make_telegraf_name(translated),
             )
         self._names[object_, counter] = name
         return name
 
-    def _translated(self, object_: str) -> WindowsObject | None:
-        for language in (*self._user_languages, *languages()):
-            if (english := language.objects.get(folded(object_))) is not None:
-                return objects().get(folded(english))
+    def _translate_object(self, object_: str) -> WindowsObject | None:
+        for language in (*self._user_languages, *load_languages()):
+            if (english := language.objects.get(fold_name(object_))) is not None:
+                return load_objects().get(fold_name(english))
         return None
 
 
 @cache
-def shipped() -> Names:
+def load_shipped() -> Names:
     """Return the counter names that Plimsoll ships, without those that a user's file adds."""
     return Names()
 
 
-def measurement(object_: str) -> str:
+def find_measurement(object_: str) -> str:
     """Return the measurement of the object that has this English name."""
-    windows_object = objects().get(folded(generic_object(object_)[0]))
+    windows_object = load_objects().get(fold_name(split_object(object_)[0]))
     return windows_object.measurement if windows_object else UNKNOWN
 
 
-def measurements() -> frozenset[str]:
+def list_measurements() -> frozenset[str]:
     """Return the measurements of all known objects, and the measurement that all other objects share."""
-    return frozenset([UNKNOWN, *(windows_object.measurement for windows_object in objects().values())])
+    return frozenset([UNKNOWN, *(windows_object.measurement for windows_object in load_objects().values())])
 
 
-def path_of(series: Series) -> str:
+def format_path(series: Series) -> str:
     """Return the name to display for a series not from a log: a counter path, else `cpu(cpu-total) usage_idle`."""
     object_ = series.tag("objectname")
     if object_ is None:
         instances = ", ".join(value for _, value in series.tags)
         return f"{series.measurement}{f'({instances})' if instances else ''} {series.field}"
-    windows_object = objects().get(folded(generic_object(object_)[0]))
-    names = {telegraf_name(counter): counter for counter in windows_object.counters.values()} if windows_object else {}
+    windows_object = load_objects().get(fold_name(split_object(object_)[0]))
+    names = (
+        {make_telegraf_name(counter): counter for counter in windows_object.counters.values()} if windows_object else {}
+    )
     return str(CounterPath(None, object_, series.tag("instance"), names.get(series.field, series.field)))

@@ -1,6 +1,6 @@
 """Placeholders for parameters in messages: a parameter is an option on the command line, and a field in a form.
 
-A message contains the mark `‹zone›`; `worded` replaces it by the parameter's name where the message is shown.
+A message contains the mark `‹zone›`; `replace_marks` replaces it by the parameter's name where the message is shown.
 """
 
 import re
@@ -47,11 +47,11 @@ class Parameter(StrEnum):
 _MARK = re.compile("|".join(Parameter))
 
 
-def worded(text: str, called: Callable[[Parameter], str]) -> str:
+def replace_marks(text: str, called: Callable[[Parameter], str]) -> str:
     """Return a message with each mark replaced by the name that `called` returns for its parameter."""
     return _MARK.sub(lambda mark: called(Parameter(mark[0])), text)
 
 
-def as_options(text: str) -> str:
+def replace_marks_by_options(text: str) -> str:
     """Return a message with each mark replaced by an option of the command line: `--zone`."""
-    return worded(text, lambda parameter: f"--{parameter.plain}")
+    return replace_marks(text, lambda parameter: f"--{parameter.plain}")

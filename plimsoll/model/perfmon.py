@@ -68,13 +68,13 @@ def _split_instance(head: str) -> tuple[str, str]:
     return object_, instance
 
 
-def telegraf_name(name: str) -> str:
+def make_telegraf_name(name: str) -> str:
     """Return a counter or measurement name as `win_perf_counters` writes it."""
     return _REPLACED.sub(lambda match: _REPLACEMENTS[match[0]], name)
 
 
 @lru_cache(1024)
-def generic_object(object_: str) -> tuple[str, str | None]:
+def split_object(object_: str) -> tuple[str, str | None]:
     """Return an object's name as on SQL Server's default instance, and the name of the SQL Server instance, else None.
 
     `MSSQL$PAYROLL:Buffer Manager` gives `SQLServer:Buffer Manager` and `PAYROLL`; any other object gives its own name

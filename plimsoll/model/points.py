@@ -41,7 +41,7 @@ class Points:
         return len(self.times)
 
 
-def joined(parts: Sequence[Points]) -> Points:
+def join_points(parts: Sequence[Points]) -> Points:
     """Return the points of several batches in order; a Series object in several batches is listed once."""
     if len(parts) == 1:
         return parts[0]

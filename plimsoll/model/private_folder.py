@@ -22,7 +22,7 @@ def check_private(folder: Path, option: str = Parameter.STORE) -> None:
     if sys.platform == "win32":
         return
     me = os.geteuid()
-    *above, (last, status) = _steps(folder.absolute())
+    *above, (last, status) = _list_steps(folder.absolute())
     for step, stat_result in above:
         _check(folder, step, stat_result, option, owners=(me, _ROOT), sticky=True)
     on_the_way = os.path.realpath(folder) != os.path.realpath(last)  # the folder does not exist yet
@@ -34,7 +34,7 @@ def _check(
 ) -> None:
     why = ""
     if status.st_uid not in owners:
-        why = f"{step} belongs to another user, {_owner(status)}"
+        why = f"{step} belongs to another user, {_find_owner(status)}"
     elif not stat.S_ISLNK(status.st_mode) and not (
         sticky and status.st_mode & stat.S_ISVTX
     ):  # a link's mode is ignored
@@ -44,7 +44,7 @@ def _check(
         raise Unusable(f"{folder}: is not safe for secrets: {why}; mend that, or choose another with {option}")
 
 
-def _steps(path: Path) -> Iterator[tuple[Path, os.stat_result]]:
+def _list_steps(path: Path) -> Iterator[tuple[Path, os.stat_result]]:
     """Yield the folders and symbolic links on a path, as far as they exist."""
     here, todo, links = Path(path.anchor), list(path.parts[1:]), 0
     yield here, here.lstat()
@@ -76,7 +76,7 @@ def _is_own_group(group: int) -> bool:
     return (entry.gr_gid, entry.gr_name) == (me.pw_gid, me.pw_name) and set(entry.gr_mem) <= {me.pw_name}
 
 
-def _owner(status: os.stat_result) -> str:
+def _find_owner(status: os.stat_result) -> str:
     import pwd  # noqa: PLC0415 - Windows has none
 
     try:

@@ -4,31 +4,31 @@ from collections.abc import Iterator, Sequence
 from dataclasses import field
 from enum import StrEnum
 
-from plimsoll.model.errors import printable
+from plimsoll.model.errors import escape
 from plimsoll.model.lazy_dataclass import dataclass
 
 MAX_SHOWN = 20  # similar remarks
 RESTARTED = "the system restarted"  # the begin of remarks on restarts
 
 
-def counted(count: int, noun: str) -> str:
+def format_count(count: int, noun: str) -> str:
     """Return a count with its noun: `1 row`, `1,204 rows`."""
     return f"{count:,} {noun}{'' if count == 1 or noun.endswith('series') else 's'}"
 
 
-def listed(names: Sequence[str], most: int) -> str:
+def join_names(names: Sequence[str], most: int) -> str:
     """Return the first names, and how many more there are: `WEB01, WEB02 and 17 more`."""
     rest = f" and {len(names) - most:,} more" if len(names) > most else ""
     return ", ".join(names[:most]) + rest
 
 
-def short(text: str | None, most: int = 40) -> str:
+def shorten(text: str | None, most: int = 40) -> str:
     """Return the text, or its beginning with dots if it is long."""
     text = text or ""
     return text if len(text) <= most else text[: most - 3] + "..."
 
 
-def and_more(count: int) -> str:
+def format_more(count: int) -> str:
     """Return the end of a remark on the first of `count` cells: `, and 3 more in this column`; empty for one cell."""
     return f", and {count - 1:,} more in this column" if count > 1 else ""
 
@@ -82,18 +82,18 @@ class Remarks:
         self, kind: Kind, text: str, *, line: int | None = None, counter: str | None = None, count: int = 1
     ) -> None:
         """Add a remark on this file."""
-        counter = None if counter is None else printable(counter)
-        self.items.append(Remark(kind, printable(text), self.file, line, counter, count))
+        counter = None if counter is None else escape(counter)
+        self.items.append(Remark(kind, escape(text), self.file, line, counter, count))
 
     def add_once(self, kind: Kind, text: str, *, line: int | None = None) -> None:
         """Add a remark unless a remark with the same text exists, on any line."""
-        if all(remark.text != printable(text) for remark in self.items):
+        if all(remark.text != escape(text) for remark in self.items):
             self.add(kind, text, line=line)
 
     def __iter__(self) -> Iterator[Remark]:
         return iter(self.items)
 
 
-def capitalized(sentence: str) -> str:
+def capitalize(sentence: str) -> str:
     """Return a sentence with a capital at its beginning, unless it begins with a file or host (`app7.sadf`)."""
     return sentence[:1].upper() + sentence[1:] if sentence.partition(" ")[0].isalpha() else sentence

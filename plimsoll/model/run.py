@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.log import Log, Times
 from plimsoll.model.remark import Remark
-from plimsoll.model.series import Series, hosts_of
+from plimsoll.model.series import Series, list_hosts
 from plimsoll.model.times import Zone
 
 Rows: TypeAlias = NDArray[np.unsignedinteger]
@@ -114,7 +114,7 @@ class StoredRun:
     @property
     def hosts(self) -> tuple[str, ...]:
         """The hosts of the run in order of appearance, each spelled as it first appears."""
-        return hosts_of(series for recording in self.recordings for series in recording.series)
+        return list_hosts(series for recording in self.recordings for series in recording.series)
 
     @property
     def values(self) -> int:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plimsoll.model.lazy_dataclass import dataclass
-from plimsoll.model.log import Log, Stretch, Times, Values, other_intervals, sampling_interval
+from plimsoll.model.log import Log, Stretch, Times, Values, find_other_intervals, find_sampling_interval
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND
 
@@ -38,26 +38,26 @@ class Samples:
         """The sampling interval (ns): `declared`, or the median step between rows, including rows without a sample."""
         if self.timed_as:
             return self.timed_as.interval
-        return self.declared or sampling_interval(self.times)
+        return self.declared or find_sampling_interval(self.times)
 
     @cached_property
     def other_intervals(self) -> list[Stretch]:
         """The parts whose sampling interval differs from the rest; none if the interval is declared."""
         if self.timed_as:
             return self.timed_as.other_intervals
-        return [] if self.declared else other_intervals(self.times)
+        return [] if self.declared else find_other_intervals(self.times)
 
     @cached_property
     def valid_until(self) -> Times:
-        """The time (UTC ns) until which the sample of each row counts as the newest: see `validity`."""
+        """The time (UTC ns) until which the sample of each row counts as the newest: see `compute_validity`."""
         if self.timed_as:
             return self.timed_as.valid_until
-        usual = validity(self.interval or 0)
+        usual = compute_validity(self.interval or 0)
         until = self.times + usual
         for part in self.other_intervals:
             first, last = self.times.searchsorted((part.before, part.end)).tolist()
-            until[first : last + 1] = self.times[first : last + 1] + validity(part.interval)
-            until[[first, last]] = self.times[[first, last]] + max(usual, validity(part.interval))
+            until[first : last + 1] = self.times[first : last + 1] + compute_validity(part.interval)
+            until[[first, last]] = self.times[[first, last]] + max(usual, compute_validity(part.interval))
         return until
 
     @cached_property
@@ -143,14 +143,14 @@ class Recorded:
         places = self._places[series.key]
         if not places:
             raise KeyError(series)
-        parts = [_shared_samples(self._logs[at], column) for at, column in places]
-        return parts[0] if len(parts) == 1 and self._logs[places[0][0]].times_differ else joined(parts)
+        parts = [_share_samples(self._logs[at], column) for at, column in places]
+        return parts[0] if len(parts) == 1 and self._logs[places[0][0]].times_differ else join_samples(parts)
 
 
 _columns: WeakKeyDictionary[Log, WeakValueDictionary[int, Samples]] = WeakKeyDictionary()
 
 
-def _shared_samples(log: Log, column: int) -> Samples:
+def _share_samples(log: Log, column: int) -> Samples:
     """Return the samples of a column: the same object for all callers, as long as any of them keeps it."""
     by_column = _columns.setdefault(log, WeakValueDictionary())
     samples = by_column.get(column)
@@ -161,12 +161,12 @@ def _shared_samples(log: Log, column: int) -> Samples:
     return samples
 
 
-def validity(interval: int) -> int:
+def compute_validity(interval: int) -> int:
     """Return how long (ns) a sample counts as the newest: a longer step is a break, in which nothing was recorded."""
     return max(_SHORTEST_BREAK, round(_LOST * interval))
 
 
-def joined(parts: Sequence[Samples]) -> Samples:
+def join_samples(parts: Sequence[Samples]) -> Samples:
     """Merge the parts of a series in order of time; at equal times the first value that is not missing is used."""
     if not parts:
         return Samples(np.empty(0, dtype=np.int64), np.empty(0))

@@ -46,7 +46,7 @@ class Series:
     def key(self) -> tuple[str, str, tuple[tuple[str, str], ...], str]:
         """The identity of the series: series with equal keys are the same series."""
         tags = tuple((name, value.casefold() if name in _FOLDED else value) for name, value in self.tags)
-        return (host_key(self.host), self.measurement, tags, self.field)
+        return (make_host_key(self.host), self.measurement, tags, self.field)
 
     def tag(self, name: str) -> str | None:
         """Return the value of a tag, or None if the series does not have it."""
@@ -56,14 +56,14 @@ class Series:
         return None
 
 
-def hosts_of(series: Iterable[Series]) -> tuple[str, ...]:
+def list_hosts(series: Iterable[Series]) -> tuple[str, ...]:
     """Return the hosts of series in order of appearance, each spelled as it first appears."""
     first: dict[str, str] = {}
     for member in series:
-        first.setdefault(host_key(member.host), member.host)
+        first.setdefault(make_host_key(member.host), member.host)
     return tuple(first.values())
 
 
-def host_key(name: str) -> HostKey:
+def make_host_key(name: str) -> HostKey:
     """Return the key of a host, from its name in any case."""
     return HostKey(name.casefold())

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from plimsoll.model.errors import Unusable, first_of, suggest
+from plimsoll.model.errors import Unusable, limit_mistakes, suggest
 
 _Model = TypeVar("_Model", bound=BaseModel)
 MOST_LEVELS = 50
@@ -35,7 +35,7 @@ class Excess(Exception):
         self.line = text.count("\n", 0, at) + 1
 
 
-def decoded(data: bytes, path: Path) -> str:
+def decode_text(data: bytes, path: Path) -> str:
     """Return the text of a file. Raise Unusable if it is not UTF-8."""
     try:
         return data.decode("utf-8")
@@ -44,7 +44,9 @@ def decoded(data: bytes, path: Path) -> str:
         raise Unusable(f"{path}:{line}: not valid TOML: it is not text in UTF-8; save it as that") from None
 
 
-def parsed(text: str, path: Path, model: type[_Model], unusual: Callable[[Any], str | None] = lambda _: None) -> _Model:
+def parse_toml(
+    text: str, path: Path, model: type[_Model], unusual: Callable[[Any], str | None] = lambda _: None
+) -> _Model:
     """Return the model of the text of `path`. Raise Unusable if invalid, naming the setting but never its value.
 
     `unusual` returns a better message for a mistake that pydantic found, to follow the name of the setting; None for
@@ -60,10 +62,12 @@ def parsed(text: str, path: Path, model: type[_Model], unusual: Callable[[Any], 
     try:
         return model.model_validate(content)
     except ValidationError as error:
-        raise Unusable(*first_of(_explained(path, model, detail, unusual) for detail in error.errors())) from None
+        raise Unusable(
+            *limit_mistakes(_explain_mistake(path, model, detail, unusual) for detail in error.errors())
+        ) from None
 
 
-def _explained(path: Path, model: type[BaseModel], detail: Any, unusual: Callable[[Any], str | None]) -> str:
+def _explain_mistake(path: Path, model: type[BaseModel], detail: Any, unusual: Callable[[Any], str | None]) -> str:
     """Return the message for a mistake that pydantic found: file, setting, and what is wrong."""
     place = ".".join(str(part + 1) if isinstance(part, int) else str(part) for part in detail["loc"])
     if words := unusual(detail):
@@ -72,7 +76,7 @@ def _explained(path: Path, model: type[BaseModel], detail: Any, unusual: Callabl
         return f"{path}: {place} is missing"
     if detail["type"] == "extra_forbidden":
         return (
-            f"{path}: {place}: unknown setting{suggest(str(detail['loc'][-1]), fields_at(model, detail['loc'][:-1]))}"
+            f"{path}: {place}: unknown setting{suggest(str(detail['loc'][-1]), list_fields(model, detail['loc'][:-1]))}"
         )
     message = str(detail["ctx"]["error"]) if detail["type"] == "value_error" else detail["msg"]
     return f"{path}: {place}: {message[:1].lower()}{message[1:]}"
@@ -101,27 +105,27 @@ def _check(text: str) -> None:
             raise Excess(f"a name of more than {MOST_PARTS} parts; write it shorter", text, token.start())
 
 
-def fields_at(model: type[BaseModel], place: Sequence[str | int]) -> list[str]:
+def list_fields(model: type[BaseModel], place: Sequence[str | int]) -> list[str]:
     """Return the names of the fields at a place in a model; empty if there are none."""
     current: Any = model
     for part in place:
         if isinstance(part, int):
             continue
-        field = next((f for n, f in _aliased(current).items() if n == part), None)
-        current = _model_in(field.annotation) if field else current
+        field = next((f for n, f in _map_aliases(current).items() if n == part), None)
+        current = _find_model(field.annotation) if field else current
         if current is None:
             return []
-    return list(_aliased(current))
+    return list(_map_aliases(current))
 
 
-def _aliased(model: type[BaseModel]) -> dict[str, Any]:
+def _map_aliases(model: type[BaseModel]) -> dict[str, Any]:
     return {field.alias or name: field for name, field in model.model_fields.items()}
 
 
-def _model_in(annotation: Any) -> type[BaseModel] | None:
+def _find_model(annotation: Any) -> type[BaseModel] | None:
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation
     for argument in getattr(annotation, "__args__", ()):
-        if model := _model_in(argument):
+        if model := _find_model(argument):
             return model
     return None

@@ -8,10 +8,10 @@ from pydantic import BaseModel, ValidationError
 from yaml.composer import Composer
 from yaml.constructor import SafeConstructor
 
-from plimsoll.model.errors import Unusable, first_of, suggest
+from plimsoll.model.errors import Unusable, limit_mistakes, suggest
 from plimsoll.model.lazy_dataclass import dataclass
-from plimsoll.model.remark import short
-from plimsoll.model.strict_toml import fields_at
+from plimsoll.model.remark import shorten
+from plimsoll.model.strict_toml import list_fields
 
 Model = TypeVar("Model", bound=BaseModel)
 Place = tuple[str | int, ...]
@@ -38,7 +38,7 @@ class Mistakes(Unusable):
     """The error that one or more files have mistakes; the text has one line for each mistake."""
 
     def __init__(self, lines: Iterable[str]) -> None:
-        self.lines = tuple(first_of(lines))
+        self.lines = tuple(limit_mistakes(lines))
         super().__init__(*self.lines)
 
 
@@ -90,30 +90,30 @@ def read(
         if isinstance(node, yaml.SequenceNode):
             return [build(element, (*place, at)) for at, element in enumerate(node.value)]
         if not isinstance(node, yaml.MappingNode):
-            return _scalar(node, as_text=as_text)
+            return _parse_scalar(node, as_text=as_text)
         data: dict[Any, Any] = {}
         merged: dict[Any, Any] = {}
         for key_node, value_node in node.value:
             where = f"{file}{_mark_place(key_node.start_mark)}"
             if not isinstance(key_node, yaml.ScalarNode):
-                wrong.append(f"{where}: expected a name, found {kind_of(key_node.value)}")
+                wrong.append(f"{where}: expected a name, found {describe_kind(key_node.value)}")
                 continue
             if as_text and key_node.tag == _MERGE and isinstance(value_node, yaml.MappingNode):
                 merged |= build(value_node, place)
                 continue
-            key = _scalar(key_node, as_text=as_text)
+            key = _parse_scalar(key_node, as_text=as_text)
             if key in data:
-                wrong.append(f'{where}: "{shown(key)}" stands here a second time')
+                wrong.append(f'{where}: "{shorten_value(key)}" stands here a second time')
             marks[(*place, key)] = (key_node.start_mark.line + 1, key_node.start_mark.column + 1)
             data[key] = build(value_node, (*place, key))
         return {**merged, **data}
 
-    root = _compose(file, text, hint, most_values)
+    root = _compose_node(file, text, hint, most_values)
     data = build(root, ()) if root else None
     if wrong:
         raise Mistakes(wrong)
     if not isinstance(data, dict):
-        raise Mistakes([f"{file}:1:1: expected names and values, found {kind_of(data)}{hint}"])
+        raise Mistakes([f"{file}:1:1: expected names and values, found {describe_kind(data)}{hint}"])
     return StrictDocument(file, data, marks)
 
 
@@ -122,7 +122,7 @@ def _mark_place(mark: Any) -> str:
     return f":{mark.line + 1}:{mark.column + 1}" if mark else ":1:1"
 
 
-def _scalar(node: yaml.Node, *, as_text: bool) -> Any:
+def _parse_scalar(node: yaml.Node, *, as_text: bool) -> Any:
     if as_text:
         return None if node.tag == _NULL else node.value
     try:
@@ -156,12 +156,13 @@ def _explain(document: StrictDocument, model: type[BaseModel], detail: Any) -> s
     name, value = str(place[-1]) if place else "", detail.get("input")
     match detail["type"]:
         case "extra_forbidden":
-            text = f'unknown field "{name}"' + suggest(name, fields_at(model, place[:-1]))
+            text = f'unknown field "{name}"' + suggest(name, list_fields(model, place[:-1]))
         case "missing":
             text = f'"{name}" is missing'
         case "literal_error":
             options = [option.strip(" '") for option in detail["ctx"]["expected"].replace(" or ", ", ").split(",")]
-            text = f'{name}: "{shown(value)}" is not one of {", ".join(options)}{suggest(shown(value), options)}'
+            shown = shorten_value(value)
+            text = f'{name}: "{shown}" is not one of {", ".join(options)}{suggest(shown, options)}'
         case "too_short":
             text = f"{name}: at least one is needed"
         case "value_error":
@@ -170,11 +171,11 @@ def _explain(document: StrictDocument, model: type[BaseModel], detail: Any) -> s
             is_pattern = kind == "string_pattern_mismatch"
             name = "a name" if is_pattern and name == "[key]" else name
             like = _LIKE.get(detail["ctx"]["pattern"], "") if is_pattern else ""
-            text = f"{name}: {detail['msg'][:1].lower()}{detail['msg'][1:]}, found {kind_of(value)}{like}"
+            text = f"{name}: {detail['msg'][:1].lower()}{detail['msg'][1:]}, found {describe_kind(value)}{like}"
     return document.mistake(place, text)
 
 
-def kind_of(value: Any) -> str:
+def describe_kind(value: Any) -> str:
     """Return in words what a value in a file is: `nothing`, `a mapping`, `a list`, or the value in quotes."""
     match value:
         case None:
@@ -184,19 +185,19 @@ def kind_of(value: Any) -> str:
         case list():
             return "a list"
         case _:
-            return f'"{shown(value)}"'
+            return f'"{shorten_value(value)}"'
 
 
-def shown(value: Any) -> str:
+def shorten_value(value: Any) -> str:
     """Return a value of a file, shortened if it is long."""
-    return short(str(value), _MOST_SHOWN)
+    return shorten(str(value), _MOST_SHOWN)
 
 
 class _Excess(yaml.MarkedYAMLError):
     """The error that a text exceeds a limit: `problem` names the limit, `problem_mark` is where it happens."""
 
 
-def _compose(file: str, text: str | bytes, hint: str, most_values: int) -> yaml.Node | None:
+def _compose_node(file: str, text: str | bytes, hint: str, most_values: int) -> yaml.Node | None:
     """Return the root node of a YAML file, None if empty. Raise Mistakes if it is not YAML, or exceeds a limit."""
     try:
         loader = _Loader(text, most_values)

@@ -7,7 +7,7 @@ from functools import cache
 from itertools import accumulate
 from typing import TypeAlias
 
-from plimsoll.model.errors import printable
+from plimsoll.model.errors import escape
 
 Part: TypeAlias = str | tuple[str, str]
 """Text, or text and its style, such as `("Held", "bold")`. The text may be from outside."""
@@ -19,33 +19,33 @@ _GAP = "  "
 _WORD = re.compile(r"(?:[<>≤≥=] )?\d\S{0,15} \S{1,12}(?!\S)|[<>≤≥=] \S+|\S+")
 
 
-def plain(lines: Iterable[Line]) -> str:
+def join_lines(lines: Iterable[Line]) -> str:
     """Return the text of the lines, without styles; invisible characters are shown as escapes."""
-    return "\n".join(printable(text_of(line)) for line in lines)
+    return "\n".join(escape(join_parts(line)) for line in lines)
 
 
-def text_of(line: Line) -> str:
+def join_parts(line: Line) -> str:
     """Return the text of a line, unchanged."""
     return "".join(part if isinstance(part, str) else part[0] for part in line)
 
 
-def hanging(text: str) -> int:
+def find_indent(text: str) -> int:
     """Return the indent of the continuation of a wrapped line: slightly more than that of the line itself."""
     return len(text) - len(text.lstrip(" ")) + _HANGING
 
 
-def rows_of(lines: Iterable[Line], width: int) -> int:
+def count_rows(lines: Iterable[Line], width: int) -> int:
     """Return the number of rows that lines take on a terminal of this width."""
-    return sum(1 + sum(1 for _ in breaks(text, width, hanging(text))) for text in map(text_of, lines))
+    return sum(1 + sum(1 for _ in find_breaks(text, width, find_indent(text))) for text in map(join_parts, lines))
 
 
-def breaks(text: str, width: int, indent: int) -> Iterator[int]:
+def find_breaks(text: str, width: int, indent: int) -> Iterator[int]:
     """Yield the positions at which to break a text: between words, preferably after a comma late in a line.
 
     A word wider than the terminal is not split, so that paths can be copied.
     """
     start = 0
-    before = range(len(text) + 1) if text.isascii() else [*accumulate(map(_cells_of, text), initial=0)]
+    before = range(len(text) + 1) if text.isascii() else [*accumulate(map(_count_letter_cells, text), initial=0)]
     for word in _WORD.finditer(text):
         available = width - (indent if start else 0)
         while word.start() > max(start, indent) and before[word.end()] - before[start] > available:
@@ -54,7 +54,7 @@ def breaks(text: str, width: int, indent: int) -> Iterator[int]:
             yield start
 
 
-def in_columns(
+def format_columns(
     rows: Sequence[Sequence[str]], width: int | None, *, left: int = 1, leave_out: Sequence[int] = ()
 ) -> list[str]:
     """Return rows as an indented table: the first `left` columns aligned to the left, other columns to the right.
@@ -62,29 +62,29 @@ def in_columns(
     Columns are left out in the order of `leave_out` until the table fits the `width`.
     """
     kept = [*range(len(rows[0]))] if rows else []
-    widths = [max(cells(row[at]) for row in rows) for at in kept]
+    widths = [max(count_cells(row[at]) for row in rows) for at in kept]
     for column in leave_out:
         if width is None or sum(widths[at] + len(_GAP) for at in kept) <= width:
             break
         kept.remove(column)
     lines: list[str] = []
     for row in rows:
-        spaces = {at: " " * (widths[at] - cells(row[at])) for at in kept}
+        spaces = {at: " " * (widths[at] - count_cells(row[at])) for at in kept}
         lines.append(
             _GAP + _GAP.join(row[at] + spaces[at] if at < left else spaces[at] + row[at] for at in kept).rstrip()
         )
     return lines
 
 
-def cells(text: str) -> int:
+def count_cells(text: str) -> int:
     """Return the width of a text on a terminal: letters of East Asia take two cells, combining marks none."""
     if text.isascii():
         return len(text)
-    return sum(_cells_of(letter) for letter in text)
+    return sum(_count_letter_cells(letter) for letter in text)
 
 
 @cache
-def _cells_of(letter: str) -> int:
+def _count_letter_cells(letter: str) -> int:
     if unicodedata.combining(letter):
         return 0
     return 2 if unicodedata.east_asian_width(letter) in "WF" else 1

@@ -7,7 +7,7 @@ from plimsoll.model.errors import Unusable
 from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.parameters import Parameter
 from plimsoll.model.run import Phase
-from plimsoll.model.times import SECOND, Zone, instant, parse_duration
+from plimsoll.model.times import SECOND, Zone, convert_to_instant, parse_duration
 
 _MINUTE = 60 * SECOND
 _HALF_A_DAY = 12 * 3600 * SECOND
@@ -24,7 +24,7 @@ def parse_time(text: str, zone: Zone, start: int) -> int:
         hour, minute, second = (int(part or 0) for part in match.groups())
         if hour < 24 and minute < 60 and second < 60:
             try:
-                return _first(time(hour, minute, second), zone, start - _MINUTE)
+                return _find_first(time(hour, minute, second), zone, start - _MINUTE)
             except OverflowError:
                 raise Unusable(f'the day of "{text}" is not known; write it like "2008-01-15 10:22"') from None
     try:
@@ -33,17 +33,20 @@ def parse_time(text: str, zone: Zone, start: int) -> int:
         raise Unusable(
             f'"{text}" is not a time; write it like 10:22, "2008-01-15 10:22" or 2008-01-15T09:22Z'
         ) from None
-    return instant(moment if moment.tzinfo else moment.replace(tzinfo=zone.rule))
+    return convert_to_instant(moment if moment.tzinfo else moment.replace(tzinfo=zone.rule))
 
 
-def _first(clock: time, zone: Zone, start: int) -> int:
+def _find_first(clock: time, zone: Zone, start: int) -> int:
     """Return the first instant from `start` on at which clocks in a zone show a time."""
     day = zone.local(start).date()
     instants: list[int] = []
     for date in (day, day + timedelta(days=1)):
         moment = datetime.combine(date, clock, zone.rule)
         # In the hour that clocks skip in spring, fold=1 gives the earlier instant, which must not be used.
-        instants += [instant(moment), max(instant(moment), instant(moment.replace(fold=1)))]
+        instants += [
+            convert_to_instant(moment),
+            max(convert_to_instant(moment), convert_to_instant(moment.replace(fold=1))),
+        ]
     return min(moment for moment in instants if moment >= start)
 
 
@@ -71,12 +74,12 @@ class TimeRange:
         if self.last is not None:
             if self.start is not None or self.end is not None:
                 raise Unusable(f"{Parameter.LAST} {self.last}: give it alone, or {Parameter.FROM} and {Parameter.TO}")
-            return end - _length(Parameter.LAST, self.last), None
-        first = None if self.start is None else _moment(Parameter.FROM, self.start, zone, start, end)
+            return end - _parse_length(Parameter.LAST, self.last), None
+        first = None if self.start is None else _parse_moment(Parameter.FROM, self.start, zone, start, end)
         begin = start if first is None else first
         if self.end is None:
             return first, None
-        last = _moment(Parameter.TO, self.end, zone, begin, end)
+        last = _parse_moment(Parameter.TO, self.end, zone, begin, end)
         before = f"{Parameter.FROM} {self.start}" if self.start is not None else f"the beginning, {zone.clock(start)}"
         if first is not None and last < first:
             raise Unusable(f"{Parameter.TO} {self.end} is before {before}")
@@ -88,12 +91,12 @@ class TimeRange:
         return first, last
 
 
-def _moment(option: str, text: str, zone: Zone, start: int, end: int) -> int:
+def _parse_moment(option: str, text: str, zone: Zone, start: int, end: int) -> int:
     text = text.strip()
-    return end - _length(option, text[1:]) if text.startswith("-") else parse_time(text, zone, start)
+    return end - _parse_length(option, text[1:]) if text.startswith("-") else parse_time(text, zone, start)
 
 
-def _length(option: str, text: str) -> int:
+def _parse_length(option: str, text: str) -> int:
     """Return a duration such as `15m` in ns. Raise Unusable if it is invalid, not positive, or over ten years."""
     try:
         length = parse_duration(text)
@@ -123,11 +126,11 @@ def parse_span(text: str, zone: Zone, start: int, end: int) -> tuple[int, int]:
     return begin, finish
 
 
-def steady_phases(text: str, zone: Zone, start: int, end: int) -> tuple[Phase, ...]:
+def parse_steady_phases(text: str, zone: Zone, start: int, end: int) -> tuple[Phase, ...]:
     """Return ramp-up, steady state (`FROM/TO`) and ramp-down. Raise Unusable if `FROM/TO` is not inside the run."""
     begin, finish = parse_span(text, zone, start, end)
     next_day = _is_after_last_day(text.rpartition("/")[2], finish, begin, end, zone)
-    if begin >= finish or lies_outside(begin, finish, start, end) or next_day:
+    if begin >= finish or is_outside(begin, finish, start, end) or next_day:
         raise Unusable(
             f'"{text}" is no part of the run, which reaches from {zone.clock(start)} to {zone.clock(end)}; '
             "write it like 10:22/12:00"
@@ -140,6 +143,6 @@ def steady_phases(text: str, zone: Zone, start: int, end: int) -> tuple[Phase, .
     return tuple(phase for phase in phases if phase.end > phase.start)
 
 
-def lies_outside(begin: int, finish: int, start: int, end: int) -> bool:
+def is_outside(begin: int, finish: int, start: int, end: int) -> bool:
     """Return whether a range is outside a run: before it, after it, or ending over half a day after its end."""
     return begin > end or finish < start or finish > end + _HALF_A_DAY

@@ -20,20 +20,20 @@ _LONGEST_S = 100 * 365.25 * 86_400
 def parse_duration(text: str | float) -> int:
     """Parse `1m`, `90s`, `1h30m` or a number of seconds to nanoseconds. Raise ValueError if invalid or too long."""
     if isinstance(text, int | float):
-        return _nanoseconds(text, str(text))
+        return _convert_to_nanoseconds(text, str(text))
     parts = _DURATION.findall(text)
     if not parts or "".join(number + unit for number, unit in parts) != text:
         raise ValueError(f'"{text}" is not a duration; write it like 30s, 5m or 1h30m')
-    return _nanoseconds(sum(float(number) * _UNIT_SECONDS[unit] for number, unit in parts), text)
+    return _convert_to_nanoseconds(sum(float(number) * _UNIT_SECONDS[unit] for number, unit in parts), text)
 
 
-def _nanoseconds(seconds: float, text: str) -> int:
+def _convert_to_nanoseconds(seconds: float, text: str) -> int:
     if not abs(seconds) <= _LONGEST_S:  # NaN neither
         raise ValueError(f'"{text[:40]}" is too long: at most 100 years')
     return round(seconds * SECOND)
 
 
-def duration_text(duration: float) -> str:
+def format_duration(duration: float) -> str:
     """Return a duration (ns) for people: `41 min`, `1 h 24 min`, `30 s`."""
     seconds = duration / SECOND
     if seconds < 1:
@@ -48,22 +48,22 @@ def duration_text(duration: float) -> str:
     return " ".join(f"{n} {unit}" for n, unit in parts[first : first + 2] if n)
 
 
-def instant(moment: datetime) -> int:
+def convert_to_instant(moment: datetime) -> int:
     """Return the instant (UTC ns) of an aware datetime."""
     return (moment - _EPOCH) // timedelta(microseconds=1) * 1000
 
 
-def utc(nanoseconds: int) -> datetime:
+def convert_to_datetime(nanoseconds: int) -> datetime:
     """Return an instant as an aware datetime in UTC, cut to microseconds."""
     return _EPOCH + timedelta(microseconds=nanoseconds // 1000)
 
 
-def iso(nanoseconds: int) -> str:
+def format_iso(nanoseconds: int) -> str:
     """Return an instant as ISO 8601 in UTC with milliseconds, for other programs."""
-    return utc(nanoseconds).strftime("%Y-%m-%dT%H:%M:%S.") + f"{nanoseconds // 1_000_000 % 1000:03}Z"
+    return convert_to_datetime(nanoseconds).strftime("%Y-%m-%dT%H:%M:%S.") + f"{nanoseconds // 1_000_000 % 1000:03}Z"
 
 
-def offset_text(minutes: int) -> str:
+def format_offset(minutes: int) -> str:
     """Return an offset (minutes ahead of UTC) in the form that `Zone.parse` reads: `+05:30`, `-04:00`."""
     hours, minutes_left = divmod(abs(minutes), 60)
     return f"{'-' if minutes < 0 else '+'}{hours:02}:{minutes_left:02}"
@@ -112,7 +112,7 @@ class Zone:
 
     def local(self, nanoseconds: int) -> datetime:
         """Return an instant on this zone's clock."""
-        return utc(nanoseconds).astimezone(self.rule)
+        return convert_to_datetime(nanoseconds).astimezone(self.rule)
 
     def clock(self, nanoseconds: int, *, date: bool = True) -> str:
         """Return an instant on this zone's clock, to the second, for people."""

@@ -25,13 +25,13 @@ def number(value: float) -> str:
     return f"{value:.{decimals}f}".rstrip("0").rstrip(".")
 
 
-def exact(value: float) -> str:
+def format_exact(value: float) -> str:
     """Return a number with all its digits: `216.734`, `3,600`."""
     shown = number(value)
     return shown if math.isclose(float(shown.replace(",", "")), value) else f"{value:,.12g}"
 
 
-def quantity(value: float, unit: str, digits: Callable[[float], str] = number) -> str:
+def format_value(value: float, unit: str, digits: Callable[[float], str] = number) -> str:
     """Format a value with its unit, in the usual multiple: `612 MB`, `21.1 ms`; ratios and states have no unit."""
     if math.isnan(value):
         return "no value"
@@ -47,7 +47,7 @@ def quantity(value: float, unit: str, digits: Callable[[float], str] = number) -
     return f"{digits(value)} {unit}".rstrip()
 
 
-def percent(share: float) -> str:
+def format_percent(share: float) -> str:
     """Return a share (0 to 1) as a percentage; instead of rounding to 0 or 100, `< 0.1 %` or `> 99.9 %`."""
     if 0 < share < 0.001:
         return "< 0.1 %"
@@ -56,7 +56,7 @@ def percent(share: float) -> str:
     return f"{number(round(100 * share, 1))} %"
 
 
-def exactly(limit: float, unit: str) -> str:
+def format_limit(limit: float, unit: str) -> str:
     """Format a limit with all its digits, in the largest multiple that needs at most two decimals: `4,000 MB`.
 
     A scaled limit may have more digits than are meaningful; it is shown with four: `1.275 GB`.
@@ -65,8 +65,8 @@ def exactly(limit: float, unit: str) -> str:
     for size, name in multiples[:2]:
         hundredths = 100 * limit / size
         if math.isclose(hundredths, round(hundredths)):
-            return f"{exact(limit / size)} {name}"
+            return f"{format_exact(limit / size)} {name}"
     if multiples:
         size, name = multiples[0]
         return f"{limit / size:.4g} {name}"
-    return quantity(limit, unit, exact)
+    return format_value(limit, unit, format_exact)

@@ -13,13 +13,13 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from plimsoll.alerting.alert import Alert, Ended, Kind
 from plimsoll.alerting.host_inventory import Host
 from plimsoll.alerting.silences import Silence
-from plimsoll.alerting.wording import ended_sentence, still_sentence
-from plimsoll.model.times import SECOND, Zone, iso
+from plimsoll.alerting.wording import describe_end, describe_lasting
+from plimsoll.model.times import SECOND, Zone, format_iso
 from plimsoll.notify.notification_log import TargetState
 
 SCHEMA = "plimsoll.alerts/1"
 # An instant (UTC ns) as ISO 8601.
-Instant = Annotated[str, BeforeValidator(lambda at: iso(at) if isinstance(at, int) else at)]
+Instant = Annotated[str, BeforeValidator(lambda at: format_iso(at) if isinstance(at, int) else at)]
 Number = Annotated[
     float | None, BeforeValidator(lambda value: value if value is not None and isfinite(value) else None)
 ]
@@ -116,7 +116,7 @@ class AlertsDocument(_Part):
     hosts: Sequence[HostPart]
 
 
-def document(
+def build_document(
     alerts: Sequence[Alert],
     silences: Sequence[Silence],
     targets: Sequence[TargetState],
@@ -126,7 +126,7 @@ def document(
 ) -> AlertsDocument:
     """Return the JSON document's model for these alerts, silences, targets and hosts."""
     return AlertsDocument(
-        alerts=[alert_part(alert, silences, zone, now) for alert in alerts],
+        alerts=[build_alert_part(alert, silences, zone, now) for alert in alerts],
         silences=[SilencePart.model_validate(silence) for silence in silences],
         targets=[TargetPart.model_validate(target) for target in targets],
         hosts=[
@@ -143,13 +143,13 @@ def document(
     )
 
 
-def alert_part(alert: Alert, silences: Sequence[Silence], zone: Zone, now: int) -> AlertPart:
+def build_alert_part(alert: Alert, silences: Sequence[Silence], zone: Zone, now: int) -> AlertPart:
     """Return an alert for the document; `silences` are the active silences, which decide whether it is silenced."""
     return AlertPart.model_validate(
         {
             **asdict(alert.details),
             **alert._asdict(),
-            "text": still_sentence(alert, zone, now) if alert.firing else ended_sentence(alert, zone),
+            "text": describe_lasting(alert, zone, now) if alert.firing else describe_end(alert, zone),
             "silenced": alert.firing
             and any(silence.matches(alert.rule, alert.host, alert.instance) for silence in silences),
         }

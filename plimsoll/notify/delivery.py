@@ -14,9 +14,9 @@ from apprise.plugins.custom_json import NotifyJSON
 from apprise.plugins.opsgenie import OPSGENIE_API_LOOKUP, NotifyOpsgenie
 from apprise.plugins.pagerduty import NotifyPagerDuty
 
-from plimsoll.model.errors import Unusable, printable
-from plimsoll.notify.messages import Message, MessageEvent, Value, alert_fields
-from plimsoll.notify.redaction import hide, hide_in_logs, redacted
+from plimsoll.model.errors import Unusable, escape
+from plimsoll.notify.messages import Message, MessageEvent, Value, list_alert_fields
+from plimsoll.notify.redaction import hide, hide_in_logs, redact_address
 from plimsoll.notify.settings import NotifySettings
 from plimsoll.notify.webhooks import WEBHOOKS, close_opsgenie
 
@@ -36,29 +36,29 @@ _log = logging.getLogger(__name__)
 Send: TypeAlias = Callable[[Message], str | None]
 
 
-def senders(settings: NotifySettings, file_name: str) -> dict[str, Send]:
+def make_senders(settings: NotifySettings, file_name: str) -> dict[str, Send]:
     """Return the sender of each target of up.toml. Raise Unusable, naming the setting, for an invalid address."""
     hide_in_logs(settings.addresses)
     return {
-        name: sender(target_settings.url.get_secret_value(), f"{file_name}: notify.{name}.url")
+        name: make_sender(target_settings.url.get_secret_value(), f"{file_name}: notify.{name}.url")
         for name, target_settings in settings.notify.items()
     }
 
 
-def sender(address: str, setting: str) -> Send:
+def make_sender(address: str, setting: str) -> Send:
     """Return the sender for an address, whose errors do not show secrets. Raise Unusable if apprise cannot use it."""
     webhook = WEBHOOKS.get(address.strip().partition("://")[0].casefold())
-    send = webhook(address.strip(), setting) if webhook else _apprise_sender(address, setting)
+    send = webhook(address.strip(), setting) if webhook else _make_apprise_sender(address, setting)
 
     def send_and_hide(message: Message) -> str | None:
         why = send(message)
-        text = "" if why is None else printable(hide(" ".join(why.split()), (address,)))
+        text = "" if why is None else escape(hide(" ".join(why.split()), (address,)))
         return None if why is None else text.rstrip(" .")[:_MOST_OF_REASON]
 
     return send_and_hide
 
 
-def _apprise_sender(address: str, setting: str) -> Send:
+def _make_apprise_sender(address: str, setting: str) -> Send:
     """Return apprise's sender for an address; its errors may show secrets. Raise Unusable if it is invalid."""
     asset = apprise.AppriseAsset(
         app_id="Plimsoll", app_desc="Plimsoll", app_url="", image_url_mask="", image_url_logo="", plugin_paths=()
@@ -66,7 +66,7 @@ def _apprise_sender(address: str, setting: str) -> Send:
     plugin = apprise.Apprise.instantiate(address, asset=asset, suppress_exceptions=True)
     if plugin is None:
         raise Unusable(
-            f"{setting}: apprise cannot use the address {redacted(address)}: its kind is not known, or a part is "
+            f"{setting}: apprise cannot use the address {redact_address(address)}: its kind is not known, or a part is "
             "missing; https://github.com/caronc/apprise/wiki lists them, and a webhook of your own is json://HOST/PATH"
         )
     if "rto=" not in address:
@@ -85,11 +85,11 @@ def _apprise_sender(address: str, setting: str) -> Send:
         if not message.events:
             return deliver(message)
         if isinstance(plugin, NotifyPagerDuty):
-            return _each(message, partial(page_pagerduty, plugin))
+            return _send_events(message, partial(page_pagerduty, plugin))
         if isinstance(plugin, NotifyOpsgenie):
-            return _each(message, partial(page_opsgenie, plugin))
+            return _send_events(message, partial(page_opsgenie, plugin))
         if isinstance(plugin, NotifyJSON):
-            alerts = [alert_fields(alert, event) for event in message.events for alert in event.alerts]
+            alerts = [list_alert_fields(alert, event) for event in message.events for alert in event.alerts]
             plugin.payload_extras = {
                 **alerts[0],
                 "alerts": alerts,
@@ -99,19 +99,19 @@ def _apprise_sender(address: str, setting: str) -> Send:
 
     def page_pagerduty(plugin: NotifyPagerDuty, event: MessageEvent) -> str | None:
         plugin.dedup, plugin.action = event.key, "map"
-        plugin.source = printable(event.worst.host) or "plimsoll"
+        plugin.source = escape(event.worst.host) or "plimsoll"
         plugin.component = event.worst.details.title or event.worst.rule
         plugin.click = event.link if event.link.startswith("http") else None
-        plugin.details = {"text": event.text, **_present_fields(event)}
+        plugin.details = {"text": event.text, **_select_present_fields(event)}
         return deliver(Message("", event.title, "recovered" if event.state == "resolved" else event.worst.severity))
 
     def page_opsgenie(plugin: NotifyOpsgenie, event: MessageEvent) -> str | None:
         if event.state == "resolved":
             return close_opsgenie(OPSGENIE_API_LOOKUP[plugin.region_name or "us"], str(plugin.apikey), event)
-        plugin.alias, plugin.entity = event.key, printable(event.worst.host)
+        plugin.alias, plugin.entity = event.key, escape(event.worst.host)
         if "priority=" not in address:
             plugin.priority = _PRIORITIES[event.worst.severity]
-        plugin.details = {name: str(value) for name, value in _present_fields(event).items()}
+        plugin.details = {name: str(value) for name, value in _select_present_fields(event).items()}
         return deliver(Message(event.title, event.text, event.worst.severity))
 
     def deliver(message: Message) -> str | None:
@@ -134,7 +134,7 @@ def _apprise_sender(address: str, setting: str) -> Send:
     return send
 
 
-def _each(message: Message, send: Callable[[MessageEvent], str | None]) -> str | None:
+def _send_events(message: Message, send: Callable[[MessageEvent], str | None]) -> str | None:
     """Send a message's events one by one. Return None, or why an event failed.
 
     The next attempt sends all events again; receivers recognise repeated events by their keys.
@@ -142,5 +142,5 @@ def _each(message: Message, send: Callable[[MessageEvent], str | None]) -> str |
     return next((why for why in map(send, message.events) if why is not None), None)
 
 
-def _present_fields(event: MessageEvent) -> dict[str, Value]:
-    return {name: value for name, value in alert_fields(event.worst, event).items() if value is not None}
+def _select_present_fields(event: MessageEvent) -> dict[str, Value]:
+    return {name: value for name, value in list_alert_fields(event.worst, event).items() if value is not None}

@@ -17,7 +17,7 @@ from plimsoll.alerting.rule_targets import Site
 from plimsoll.alerting.silences import Silence
 from plimsoll.model.errors import Unusable
 from plimsoll.model.group_pairs import group_pairs
-from plimsoll.model.series import host_key
+from plimsoll.model.series import make_host_key
 from plimsoll.model.times import SECOND
 from plimsoll.notify.settings import QuietHours, TargetSettings
 from plimsoll.rules.wording import SEVERITIES
@@ -68,7 +68,7 @@ class Policy:
 
         An alert about no single host is selected by its severity alone.
         """
-        target, labels = self.target, self.labels_of.get(host_key(alert.host), {})
+        target, labels = self.target, self.labels_of.get(make_host_key(alert.host), {})
         if alert.severity not in target.severities or alert.kind in _OF_NO_HOST:
             return alert.severity in target.severities
         if target.hosts and not any(is_like(alert.host, pattern) for pattern in target.hosts):
@@ -124,12 +124,12 @@ class Situation:
     @cached_property
     def silent(self) -> frozenset[str]:
         """The hosts (case-folded) that send no samples; with "" among them if all hosts are silent."""
-        return frozenset(host_key(alert.host) for alert in self.firing if alert.kind.endswith("-silent"))
+        return frozenset(make_host_key(alert.host) for alert in self.firing if alert.kind.endswith("-silent"))
 
     @cached_property
     def past(self) -> Mapping[IncidentKey, Sequence[Alert]]:
         """The firing rule alerts of severity warning or critical, by incident."""
-        return _by_incident(alert for alert in self.firing if alert.severity != "info")
+        return _group_by_incident(alert for alert in self.firing if alert.severity != "info")
 
     @cached_property
     def notified_limits(self) -> Mapping[IncidentKey, Sequence[Alert]]:
@@ -137,10 +137,10 @@ class Situation:
         alerts = (
             alert for alert in self.firing if alert.id in self.notified and self.notified[alert.id].news == "fired"
         )
-        return _by_incident(alert for alert in alerts if not _is_muted(alert, self))
+        return _group_by_incident(alert for alert in alerts if not _is_muted(alert, self))
 
 
-def _by_incident(alerts: Iterable[Alert]) -> dict[IncidentKey, list[Alert]]:
+def _group_by_incident(alerts: Iterable[Alert]) -> dict[IncidentKey, list[Alert]]:
     return group_pairs((alert.incident, alert) for alert in alerts if alert.kind == "rule")
 
 
@@ -169,9 +169,9 @@ class AlertGroup:
     paced: bool = False
 
 
-def next_group(situation: Situation, policy: Policy, now: int) -> AlertGroup | None:
+def find_next_group(situation: Situation, policy: Policy, now: int) -> AlertGroup | None:
     """Return the alerts to send to the target now; None if there are none, or if all must wait."""
-    items = list(_due(situation, policy, now))
+    items = list(_list_due(situation, policy, now))
     if not any(_is_urgent(item, situation, now) for item in items):
         return None
     news = [item for item in items if item.news != "still"]
@@ -184,15 +184,15 @@ def next_group(situation: Situation, policy: Policy, now: int) -> AlertGroup | N
     held_back = any(policy.quiet.hold(alert.severity, at) for alert, at in times)
     if held_back or paced or any(item.alert.kind == "all-silent" for item in items):
         return AlertGroup(tuple(items), held_back, paced)
-    ready = [item for item in items if now - situation.hosts.get(host_key(item.alert.host), 0) >= HOST_EVERY]
-    urgent = [host_key(item.alert.host) for item in ready if _is_urgent(item, situation, now)]
+    ready = [item for item in items if now - situation.hosts.get(make_host_key(item.alert.host), 0) >= HOST_EVERY]
+    urgent = [make_host_key(item.alert.host) for item in ready if _is_urgent(item, situation, now)]
     if len(set(urgent)) > MOST_HOSTS:
         return AlertGroup(tuple(ready))
     first = urgent[:1]
-    return AlertGroup(tuple(item for item in ready if host_key(item.alert.host) in first)) if first else None
+    return AlertGroup(tuple(item for item in ready if make_host_key(item.alert.host) in first)) if first else None
 
 
-def _due(situation: Situation, policy: Policy, now: int) -> Iterator[Item]:
+def _list_due(situation: Situation, policy: Policy, now: int) -> Iterator[Item]:
     """Yield the alerts that have news of which the target may be notified now."""
     for alert in situation.alerts:
         news = _find_news(alert, situation, now)
@@ -222,11 +222,11 @@ def _find_news(alert: Alert, situation: Situation, now: int) -> News | None:
         due = notified.news == "fired" and alert.acked_at is None
         return "still" if due and now - notified.at >= _TAKEN_ALONG * _repeat_after(alert, notified) else None
     if notified is not None:
-        over = notified.news == "fired" and not _other_limits(alert, situation)
+        over = notified.news == "fired" and not _list_other_limits(alert, situation)
         return "ended" if over else None
     brief = alert.kind == "host-silent" and alert.ended_at - alert.fired_at < GRACE
     is_old = alert.ended_at <= max(situation.since, now - FORGOTTEN)
-    return None if alert.hush or brief or is_old or _other_limits(alert, situation) else "fired and ended"
+    return None if alert.hush or brief or is_old or _list_other_limits(alert, situation) else "fired and ended"
 
 
 def _is_urgent(item: Item, situation: Situation, now: int) -> bool:
@@ -236,12 +236,12 @@ def _is_urgent(item: Item, situation: Situation, now: int) -> bool:
     """
     if item.news == "fired":
         rank = SEVERITIES.index(item.alert.severity)
-        return all(SEVERITIES.index(other.severity) > rank for other in _other_limits(item.alert, situation))
+        return all(SEVERITIES.index(other.severity) > rank for other in _list_other_limits(item.alert, situation))
     notified = situation.notified.get(item.alert.id)
     return item.news != "still" or notified is None or now - notified.at >= _repeat_after(item.alert, notified)
 
 
-def _other_limits(alert: Alert, situation: Situation) -> list[Alert]:
+def _list_other_limits(alert: Alert, situation: Situation) -> list[Alert]:
     """Return the incident's further firing alerts of which the target was notified and that are not muted."""
     alerts = situation.notified_limits.get(alert.incident, ()) if alert.kind == "rule" else ()
     return [other for other in alerts if other.id != alert.id]
@@ -256,7 +256,7 @@ def _is_muted(alert: Alert, situation: Situation) -> bool:
         return False
     if "" in situation.silent:
         return True
-    return alert.kind != "host-silent" and host_key(alert.host) in situation.silent
+    return alert.kind != "host-silent" and make_host_key(alert.host) in situation.silent
 
 
 def _repeat_after(alert: Alert, notified: Notified) -> int:
@@ -265,7 +265,7 @@ def _repeat_after(alert: Alert, notified: Notified) -> int:
     return _REPEATS[min(times, len(_REPEATS)) - 1]
 
 
-def policy_of(target: TargetSettings, quiet: QuietHours, site: Site) -> Policy:
+def make_policy(target: TargetSettings, quiet: QuietHours, site: Site) -> Policy:
     """Return the policy of a target in a site."""
     packs_of = {rule.id: pack.pack for pack in site.catalogue.packs for rule in pack.rules}
     return Policy(target, quiet, packs_of, site.labels)

@@ -11,9 +11,9 @@ from threading import Event, Thread
 
 from urllib3.exceptions import HTTPError
 
-from plimsoll.model.http_connections import last_cause
+from plimsoll.model.http_connections import find_last_cause
 from plimsoll.model.times import SECOND
-from plimsoll.notify.redaction import hide, redacted
+from plimsoll.notify.redaction import hide, redact_address
 from plimsoll.notify.webhooks import open_pool
 
 INTERVAL = 60 * SECOND
@@ -61,15 +61,17 @@ class Heartbeat:
             with open_pool(self._address) as pool:
                 answer = pool.request("GET", self._address, timeout=_TIMEOUT_S, redirect=False)
         except (OSError, ValueError, HTTPError) as error:
-            return self._why(last_cause(error))
+            return self._explain_failure(find_last_cause(error))
         if answer.status >= HTTPStatus.BAD_REQUEST:
-            return self._why(f"it answers {answer.status}")
+            return self._explain_failure(f"it answers {answer.status}")
         if answer.status >= HTTPStatus.MULTIPLE_CHOICES:
-            return self._why(f"it answers {answer.status}; redirects are not followed: write the address it leads to")
+            return self._explain_failure(
+                f"it answers {answer.status}; redirects are not followed: write the address it leads to"
+            )
         return None
 
-    def _why(self, text: str) -> str:
-        return f"{redacted(self._address)}: {hide(text, (self._address,))}"
+    def _explain_failure(self, text: str) -> str:
+        return f"{redact_address(self._address)}: {hide(text, (self._address,))}"
 
     def _run(self) -> None:
         while not self._stop.wait(1.0):

@@ -10,11 +10,11 @@ import sqlite3
 from dataclasses import dataclass
 
 from plimsoll.alerting import silences
-from plimsoll.alerting.alert import COLUMNS, alert_of
+from plimsoll.alerting.alert import COLUMNS, parse_alert
 from plimsoll.alerting.alert_rows import count
 from plimsoll.alerting.alerts_file import AlertsFile
-from plimsoll.alerting.firing import firing
-from plimsoll.model.series import host_key
+from plimsoll.alerting.firing import load_firing
+from plimsoll.model.series import make_host_key
 from plimsoll.model.times import SECOND
 from plimsoll.notify.grouping import FORGOTTEN, HOST_EVERY, HOUR, AlertGroup, Notified, Policy, Situation
 
@@ -54,11 +54,11 @@ class NotificationLog:
 
     def state(self) -> TargetState:
         """Return whether messages to the target arrive."""
-        return next(state for state in states(self._file) if state.name == self._name)
+        return next(state for state in read_states(self._file) if state.name == self._name)
 
     def situation(self, policy: Policy, now: int) -> Situation:
         """Return everything that the next message to the target depends on."""
-        alerts = firing(self._file).all_alerts
+        alerts = load_firing(self._file).all_alerts
         query = f"SELECT {COLUMNS} FROM alerts LEFT JOIN told ON alert = id AND target = ? WHERE"
         ended = self._file.rows(
             f"{query} ended_at > ? AND alert IS NULL AND NOT hush UNION ALL"
@@ -77,15 +77,15 @@ class NotificationLog:
         sent = self._file.rows("SELECT at FROM notifications WHERE target = ? AND at > ?", (self._name, now - HOUR))
         notified = {row["alert"]: Notified(row["what"], row["at"], row["times"]) for row in rows}
         in_order = sorted(
-            [*alerts, *map(alert_of, ended)],
+            [*alerts, *map(parse_alert, ended)],
             key=lambda alert: (alert.id in notified, alert.ended_at is not None, alert.id),
         )
         return Situation(
             alerts=[alert for alert in in_order if alert.severity in policy.target.severities],
             firing=alerts,
             notified=notified,
-            silences=silences.active(self._file, now),
-            hosts={host_key(row["host"]): row["at"] for row in hosts},
+            silences=silences.read_active_silences(self._file, now),
+            hosts={make_host_key(row["host"]): row["at"] for row in hosts},
             sent=[row["at"] for row in sent],
             since=self.state().since,
         )
@@ -100,7 +100,7 @@ class NotificationLog:
         """Record that an attempt succeeded, so that the target counts as notified of its alerts."""
         with self._file.transaction() as connection:
             connection.execute("UPDATE notifications SET outcome = 'sent' WHERE id = ?", (attempt,))
-            self._knows(connection, group, now)
+            self._is_notified(connection, group, now)
             connection.execute(
                 "UPDATE targets SET sent_at = ?, failing_since = NULL, attempts = 0, next_try = NULL, error = ''"
                 " WHERE name = ?",
@@ -111,7 +111,7 @@ class NotificationLog:
     def left(self, group: AlertGroup, now: int) -> None:
         """Record that the target was notified of these alerts by another `plimsoll up`."""
         with self._file.transaction() as connection:
-            self._knows(connection, group, now)
+            self._is_notified(connection, group, now)
 
     def failed(self, attempt: int, error: str, now: int) -> None:
         """Record why an attempt failed, and when to try again."""
@@ -133,7 +133,7 @@ class NotificationLog:
             f" AND ended_at > ? AND alert IS NULL AND NOT hush AND severity IN ({severities})"
         )
         first = max(now - 2 * FORGOTTEN, self.state().since)
-        untold = map(alert_of, self._file.rows(query, (self._name, now - FORGOTTEN, first)))
+        untold = map(parse_alert, self._file.rows(query, (self._name, now - FORGOTTEN, first)))
         given_up = [alert.id for alert in untold if policy.wants(alert) and not policy.spares(alert, now)]
         if given_up:
             with self._file.transaction() as connection:
@@ -143,7 +143,7 @@ class NotificationLog:
                 count(connection, "alerts given up", len(given_up))
         return len(given_up)
 
-    def _knows(self, connection: sqlite3.Connection, group: AlertGroup, now: int) -> None:
+    def _is_notified(self, connection: sqlite3.Connection, group: AlertGroup, now: int) -> None:
         rows = [(item.alert.id, self._name, "ended" if "ended" in item.news else "fired", now) for item in group.items]
         connection.executemany(
             "INSERT INTO told (alert, target, what, at) VALUES (?, ?, ?, ?) ON CONFLICT (alert, target)"
@@ -152,7 +152,7 @@ class NotificationLog:
         )
 
 
-def states(file: AlertsFile) -> list[TargetState]:
+def read_states(file: AlertsFile) -> list[TargetState]:
     """Return the state of each target in the log, by name in order."""
     return [TargetState(**dict(row)) for row in file.rows("SELECT * FROM targets ORDER BY name")]
 
@@ -168,7 +168,7 @@ class Notification:
     error: str
 
 
-def notifications(file: AlertsFile, alert: int) -> list[Notification]:
+def read_notifications(file: AlertsFile, alert: int) -> list[Notification]:
     """Return the attempts to send messages that contained an alert (by id), in order of time."""
     rows = file.rows(
         "SELECT target, at, title, outcome, error FROM notifications"
@@ -180,7 +180,7 @@ def notifications(file: AlertsFile, alert: int) -> list[Notification]:
 
 def forget_others(file: AlertsFile, names: set[str]) -> None:
     """Delete the logs of all targets except those with these names."""
-    gone = [state.name for state in states(file) if state.name not in names]
+    gone = [state.name for state in read_states(file) if state.name not in names]
     with file.transaction() as connection:
         for name in gone:
             connection.execute("DELETE FROM told WHERE target = ?", (name,))

@@ -20,7 +20,7 @@ _SHORTEST = 4
 _COMMON = {"http", "https", "json", "post", "get", "services", "api", "hooks", "webhook", "text", "yes", "localhost"}
 
 
-def redacted(address: str) -> str:
+def redact_address(address: str) -> str:
     """Return an address without its secrets: `slack://****`, `jsons://alerts.example.com/****`."""
     match = _ADDRESS.fullmatch(address.strip())
     if match is None:
@@ -35,7 +35,7 @@ def redacted(address: str) -> str:
 
 def hide(text: str, addresses: Iterable[str]) -> str:
     """Return the text with these addresses, and the secret parts of them, replaced."""
-    for secret in sorted({part for address in addresses for part in _secrets(address)}, key=len, reverse=True):
+    for secret in sorted({part for address in addresses for part in _find_secrets(address)}, key=len, reverse=True):
         text = re.sub(re.escape(secret), _HIDDEN, text, flags=re.IGNORECASE)
     return text
 
@@ -61,12 +61,12 @@ def hide_in_logs(addresses: Iterable[str]) -> None:
     logging.getLogger("apprise").propagate = False
 
 
-def _secrets(address: str) -> set[str]:
+def _find_secrets(address: str) -> set[str]:
     match = _ADDRESS.fullmatch(address.strip())
     if match is None:
         return {address}
     parts = re.split(r"[/?&=#:;,+@]", match["rest"]) + re.split(r"[:]", match["user"] or "")
-    if match["server"] not in redacted(address):
+    if match["server"] not in redact_address(address):
         parts.append(match["server"])
     forms = {form for part in parts for form in (part, unquote(part))}
     return {address, *(part for part in forms if len(part) >= _SHORTEST and part.casefold() not in _COMMON)}

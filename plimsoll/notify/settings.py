@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr
 
 from plimsoll.model.errors import Unusable
-from plimsoll.model.times import Zone, duration_text, parse_duration
+from plimsoll.model.times import Zone, format_duration, parse_duration
 from plimsoll.rules.schema.field_types import Severity
 
 FILE_NAME = "up.toml"
@@ -111,7 +111,7 @@ class TargetSettings(Strict):
         filters = [("hosts", self.hosts), ("packs", self.packs), ("labels", labels)]
         parts = [", ".join(self.severities), *(f"{name} {', '.join(values)}" for name, values in filters if values)]
         if self.after:
-            parts.append(f"after {duration_text(self.after)} without an acknowledgement")
+            parts.append(f"after {format_duration(self.after)} without an acknowledgement")
         return "; ".join(parts)
 
 

@@ -15,8 +15,8 @@ from pydantic import Field, SecretStr
 
 from plimsoll.model import user_files
 from plimsoll.model.errors import Unusable
-from plimsoll.model.strict_toml import decoded, parsed
-from plimsoll.notify.delivery import sender
+from plimsoll.model.strict_toml import decode_text, parse_toml
+from plimsoll.notify.delivery import make_sender
 from plimsoll.notify.settings import Strict, TargetSettings
 
 FILE_NAME = "targets.toml"
@@ -57,12 +57,12 @@ class _Targets(Strict):
     notify: dict[str, _Target] = Field(default={})
 
 
-def added(folder: Path) -> dict[str, TargetSettings]:
+def load_added(folder: Path) -> dict[str, TargetSettings]:
     """Return the targets in targets.toml by name; none without the file. Raise Unusable if the file is invalid."""
     path = folder / FILE_NAME
     if not os.path.lexists(path):
         return {}
-    targets = parsed(decoded(user_files.read(path), path), path, _Targets).notify
+    targets = parse_toml(decode_text(user_files.read(path), path), path, _Targets).notify
     return {name: TargetSettings(url=target.url) for name, target in targets.items()}
 
 
@@ -92,19 +92,19 @@ def add(folder: Path, form: Mapping[str, str], taken: Collection[str]) -> str:
     address = _ADDRESSES[kind].format(**values).replace("://:@", "://")
     if kind == "webhook":
         address = f"json{address.removeprefix('http')}"
-    sender(address, "the target")
-    return _written({**added(folder), name: TargetSettings(url=SecretStr(address))})
+    make_sender(address, "the target")
+    return _format_targets({**load_added(folder), name: TargetSettings(url=SecretStr(address))})
 
 
 def remove(folder: Path, name: str) -> str:
     """Return the text of targets.toml without the target `name`. Raise Unusable if the file has no such target."""
-    targets = added(folder)
+    targets = load_added(folder)
     if name not in targets:
         raise Unusable(f"{name[:100]} was not added here: edit up.toml")
-    return _written({other: target for other, target in targets.items() if other != name})
+    return _format_targets({other: target for other, target in targets.items() if other != name})
 
 
-def _written(targets: Mapping[str, TargetSettings]) -> str:
+def _format_targets(targets: Mapping[str, TargetSettings]) -> str:
     tables = [
         f"[notify.{json.dumps(name)}]\nurl = {json.dumps(target.url.get_secret_value(), ensure_ascii=False)}\n"
         for name, target in targets.items()

@@ -9,12 +9,12 @@ from threading import Event, Thread
 
 from plimsoll.alerting.alerts_file import AlertsFile, NotKept
 from plimsoll.alerting.rule_targets import Site
-from plimsoll.model.times import SECOND, iso
+from plimsoll.model.times import SECOND, format_iso
 from plimsoll.notify.delivery import Send
-from plimsoll.notify.grouping import HOUR, MINUTE, AlertGroup, Policy, next_group, policy_of
-from plimsoll.notify.messages import Message, Style, message
-from plimsoll.notify.notification_log import LONGEST_WAIT, NotificationLog, TargetState, forget_others, states
-from plimsoll.notify.redaction import redacted
+from plimsoll.notify.grouping import HOUR, MINUTE, AlertGroup, Policy, find_next_group, make_policy
+from plimsoll.notify.messages import Message, Style, write_message
+from plimsoll.notify.notification_log import LONGEST_WAIT, NotificationLog, TargetState, forget_others, read_states
+from plimsoll.notify.redaction import redact_address
 from plimsoll.notify.settings import FILE_NAME, NotifySettings, QuietHours
 
 LATEST_STEP = 90 * SECOND
@@ -55,7 +55,7 @@ class NotifyTarget:
     def tick(self, now: int) -> None:
         """Send the messages to the target that are due."""
         try:
-            self._tick(now)
+            self._send_due(now)
         except NotKept as error:
             self.say("Plimsoll cannot write its alerts", str(error))
         urgent, self._to_say = self._to_say, None
@@ -68,7 +68,7 @@ class NotifyTarget:
         """Send a message at the next tick, without alerts.db (such as on a full disk); at most one an hour."""
         self._to_say = Message(f"CRITICAL: {title}", body, "critical")
 
-    def _tick(self, now: int) -> None:
+    def _send_due(self, now: int) -> None:
         """Send the messages about alerts that are due; record each attempt before it is made, then its result."""
         self._keep()
         if given_up := self._outbox.give_up(self._policy, now):
@@ -76,7 +76,7 @@ class NotifyTarget:
         state = self._outbox.state()
         if state.next_try is not None and 0 < state.next_try - now <= LONGEST_WAIT:  # later: the clock was set back
             return
-        while group := next_group(self._outbox.situation(self._policy, now), self._policy, now):
+        while group := find_next_group(self._outbox.situation(self._policy, now), self._policy, now):
             if self._on_duty():
                 self._due.clear()
             elif items := tuple(item for item in group.items if item.alert.kind == "plimsoll"):
@@ -85,7 +85,7 @@ class NotifyTarget:
                 continue
             else:
                 return
-            composed = message(group, self._style, now, state.failing_since)
+            composed = write_message(group, self._style, now, state.failing_since)
             attempt = self._outbox.attempt(group, composed.title, now)
             error = self._send(composed)
             if error is None:
@@ -135,7 +135,7 @@ class Notifier:
         site: Site | None = None,
         on_duty: Callable[[], bool] = lambda: True,
     ) -> None:
-        policies = {name: _policy(name, settings, site) for name in senders}
+        policies = {name: _make_policy(name, settings, site) for name in senders}
         self._file = file
         self._stepped = now
         self._stop = Event()
@@ -145,7 +145,7 @@ class Notifier:
         self.targets = [
             NotifyTarget(
                 name,
-                NotificationLog(file, name, redacted(settings.notify[name].url.get_secret_value()), now),
+                NotificationLog(file, name, redact_address(settings.notify[name].url.get_secret_value()), now),
                 policies[name],
                 send,
                 Style(settings.zone, pages, settings.notify[name].after),
@@ -186,16 +186,16 @@ class Notifier:
 
     def states(self) -> list[TargetState]:
         """Return whether messages arrive, for each target."""
-        return states(self._file)
+        return read_states(self._file)
 
     def trouble(self, now: int) -> str | None:
         """Return why notifications cannot be relied on (no evaluations, or failing messages); None if they can."""
         if now - self._stepped > LATEST_STEP:
-            return f"nothing was evaluated since {iso(self._stepped)}"
+            return f"nothing was evaluated since {format_iso(self._stepped)}"
         for state in self.states():
             since = state.failing_since
             if since is not None and now - since >= STUCK_AFTER:
-                return f"notification to {state.name} fails since {iso(since)}: {state.error}"
+                return f"notification to {state.name} fails since {format_iso(since)}: {state.error}"
         return None
 
     def _run(self, target: NotifyTarget) -> None:
@@ -211,11 +211,11 @@ class Notifier:
             event.clear()
 
 
-def _policy(name: str, settings: NotifySettings, site: Site | None) -> Policy:
+def _make_policy(name: str, settings: NotifySettings, site: Site | None) -> Policy:
     target = settings.notify[name]
     quiet = QuietHours(settings.zone, target.quiet or settings.quiet)
     if site is None:
         return Policy(target, quiet)
-    policy = policy_of(target, quiet, site)
+    policy = make_policy(target, quiet, site)
     policy.check(f"{FILE_NAME}: notify.{name}")
     return policy

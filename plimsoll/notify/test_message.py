@@ -7,10 +7,10 @@ from pathlib import Path
 from threading import Lock
 
 from plimsoll.model.errors import Unusable
-from plimsoll.model.times import SECOND, duration_text
-from plimsoll.notify.delivery import Send, sender
+from plimsoll.model.times import SECOND, format_duration
+from plimsoll.notify.delivery import Send, make_sender
 from plimsoll.notify.messages import Message
-from plimsoll.notify.redaction import redacted
+from plimsoll.notify.redaction import redact_address
 from plimsoll.notify.settings import FILE_NAME, NotifySettings
 
 INTERVAL = 60 * SECOND  # our own limit: short enough to try settings, too long to flood anybody
@@ -46,7 +46,7 @@ class TargetTester:
         self,
         settings: NotifySettings | None = None,
         file_name: str = FILE_NAME,
-        sender: Callable[[str, str], Send] = sender,
+        sender: Callable[[str, str], Send] = make_sender,
         clock: Callable[[], int] = time.time_ns,
     ) -> None:
         self.use(settings or NotifySettings())
@@ -64,7 +64,7 @@ class TargetTester:
     def targets(self) -> Sequence[TestedTarget]:
         """The targets, in the order of up.toml."""
         return [
-            TestedTarget(name, redacted(target.url.get_secret_value()), target.wants, self._tried.get(name))
+            TestedTarget(name, redact_address(target.url.get_secret_value()), target.wants, self._tried.get(name))
             for name, target in self._targets.items()
         ]
 
@@ -79,8 +79,10 @@ class TargetTester:
         with self._lock:
             now, last = self._clock(), self._tried.get(name)
             if last is not None and (not last.done or 0 <= now - last.at < INTERVAL):
-                wait = "" if not last.done else f"; ask again in {duration_text(max(last.at + INTERVAL - now, SECOND))}"
-                raise Unusable(f"{name} was sent a test message less than {duration_text(INTERVAL)} ago{wait}")
+                wait = (
+                    "" if not last.done else f"; ask again in {format_duration(max(last.at + INTERVAL - now, SECOND))}"
+                )
+                raise Unusable(f"{name} was sent a test message less than {format_duration(INTERVAL)} ago{wait}")
             self._tried[name] = DeliveryTest(now)
         error: str | None = "a defect of Plimsoll; the log has it"
         try:

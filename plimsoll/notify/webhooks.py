@@ -11,10 +11,10 @@ import urllib3
 from urllib3.exceptions import HTTPError
 
 from plimsoll.model.errors import Unusable
-from plimsoll.model.http_connections import last_cause
-from plimsoll.model.times import iso
+from plimsoll.model.http_connections import find_last_cause
+from plimsoll.model.times import format_iso
 from plimsoll.notify.messages import Message, MessageEvent
-from plimsoll.notify.redaction import redacted
+from plimsoll.notify.redaction import redact_address
 
 _TIMEOUT_S = 30.0
 _NEVER = "0001-01-01T00:00:00Z"  # Alertmanager's end time of a firing alert
@@ -32,7 +32,7 @@ class Alertmanager:
     def __init__(self, address: str, setting: str) -> None:
         parts = urlsplit(address)
         if not parts.hostname:
-            raise Unusable(f"{setting}: {redacted(address)} names no server; write alertmanagers://HOST/PATH")
+            raise Unusable(f"{setting}: {redact_address(address)} names no server; write alertmanagers://HOST/PATH")
         place = parts.netloc.rpartition("@")[2]
         self._address = (
             f"{self.schemes[parts.scheme.lower()]}://{place}{parts.path}{f'?{parts.query}' if parts.query else ''}"
@@ -43,7 +43,7 @@ class Alertmanager:
 
     def __call__(self, message: Message) -> str | None:
         """Send a message. Return None, or why that failed."""
-        alerts = [_alert(event) for event in message.events] or [_plain(message)]
+        alerts = [_encode_event(event) for event in message.events] or [_encode_message(message)]
         firing = any(alert["status"] == "firing" for alert in alerts)
         document: dict[str, object] = {
             "version": "4",
@@ -52,9 +52,9 @@ class Alertmanager:
             "status": "firing" if firing else "resolved",
             "receiver": self._name,
             "groupLabels": {},
-            "commonLabels": _common([alert["labels"] for alert in alerts]),
-            "commonAnnotations": _common([alert["annotations"] for alert in alerts]),
-            "externalURL": next((_page(event) for event in message.events if _page(event)), ""),
+            "commonLabels": _select_common([alert["labels"] for alert in alerts]),
+            "commonAnnotations": _select_common([alert["annotations"] for alert in alerts]),
+            "externalURL": next((_find_page(event) for event in message.events if _find_page(event)), ""),
             "alerts": alerts,
         }
         return post(self._address, document, self._login)
@@ -92,11 +92,11 @@ def post(address: str, content: Mapping[str, object], headers: Mapping[str, str]
                 redirect=False,
             )
     except (OSError, ValueError, HTTPError) as error:
-        return str(last_cause(error))
+        return str(find_last_cause(error))
     return None if answer.status in _SENT else f"it answers {answer.status}"
 
 
-def _alert(event: MessageEvent) -> dict[str, Any]:
+def _encode_event(event: MessageEvent) -> dict[str, Any]:
     """Return an event as an alert in Alertmanager's format, with labels, annotations and times."""
     labels = {
         "alertname": event.worst.rule,
@@ -111,29 +111,29 @@ def _alert(event: MessageEvent) -> dict[str, Any]:
         "status": event.state,
         "labels": {name: value for name, value in labels.items() if value},
         "annotations": {"summary": event.title, "description": event.text},
-        "startsAt": iso(event.worst.begin),
-        "endsAt": _NEVER if ended is None else iso(ended),
-        "generatorURL": _page(event),
+        "startsAt": format_iso(event.worst.begin),
+        "endsAt": _NEVER if ended is None else format_iso(ended),
+        "generatorURL": _find_page(event),
         "fingerprint": event.key,
     }
 
 
-def _plain(message: Message) -> dict[str, Any]:
+def _encode_message(message: Message) -> dict[str, Any]:
     """Return the alert for a message that is not about incidents, such as a test."""
     return {
         "status": "firing",
         "labels": {"alertname": "plimsoll", "severity": message.level},
         "annotations": {"summary": message.title, "description": message.body},
-        "startsAt": iso(time.time_ns()),
+        "startsAt": format_iso(time.time_ns()),
         "endsAt": _NEVER,
         "generatorURL": "",
         "fingerprint": "plimsoll",
     }
 
 
-def _page(event: MessageEvent) -> str:
+def _find_page(event: MessageEvent) -> str:
     return event.link if event.link.startswith(("http://", "https://")) else ""
 
 
-def _common(labels: list[dict[str, str]]) -> dict[str, str]:
+def _select_common(labels: list[dict[str, str]]) -> dict[str, str]:
     return {name: value for name, value in labels[0].items() if all(other.get(name) == value for other in labels)}

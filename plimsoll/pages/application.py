@@ -23,7 +23,7 @@ from plimsoll.pages.review_jobs.run_reviews import RunReviews
 from plimsoll.pages.rules import routes as rules
 from plimsoll.pages.runs import routes as runs
 from plimsoll.pages.shared import static_files
-from plimsoll.pages.shared.forms import own_address, see
+from plimsoll.pages.shared.forms import keep_own_address, redirect_to
 from plimsoll.pages.shared.frame import Frame
 from plimsoll.pages.uploads import routes as uploads
 from plimsoll.serve.access import LOGIN
@@ -33,7 +33,7 @@ _LEAST_PACKED = 1000  # bytes
 _EFFORT = 3  # a page of many hosts becomes 8 times smaller, in a few ms
 
 
-def routes(watched: Watched) -> Sequence[BaseRoute]:
+def list_routes(watched: Watched) -> Sequence[BaseRoute]:
     """Return the routes of all pages and of the data that their scripts request."""
     frame, scenes, reviews = Frame(watched.zone), Scenes(watched), RunReviews(watched)
 
@@ -42,21 +42,21 @@ def routes(watched: Watched) -> Sequence[BaseRoute]:
         return frame.missing(request, text, "The links above lead to all pages.")
 
     all_routes: list[Route] = [
-        *static_files.routes(),
-        *health.routes(watched, frame),
-        *hosts.routes(watched, frame, scenes),
-        *finding.routes(watched, frame),
-        *notes.routes(watched, frame),
-        *record.routes(watched, frame),
+        *static_files.list_routes(),
+        *health.list_routes(watched, frame),
+        *hosts.list_routes(watched, frame, scenes),
+        *finding.list_routes(watched, frame),
+        *notes.list_routes(watched, frame),
+        *record.list_routes(watched, frame),
         # The password has been checked before.
-        Route(LOGIN, lambda request: see(own_address(request.query_params.get("back", "")))),
-        *http_api.routes(watched, frame, scenes, reviews),
-        *alerts.routes(watched, frame, scenes),
-        *rules.routes(watched, frame),
-        *chart_api.routes(watched, frame, scenes),
-        *dashboards.routes(watched, frame, scenes),
-        *runs.routes(watched, frame, reviews),
-        *uploads.routes(watched, frame, reviews),
+        Route(LOGIN, lambda request: redirect_to(keep_own_address(request.query_params.get("back", "")))),
+        *http_api.list_routes(watched, frame, scenes, reviews),
+        *alerts.list_routes(watched, frame, scenes),
+        *rules.list_routes(watched, frame),
+        *chart_api.list_routes(watched, frame, scenes),
+        *dashboards.list_routes(watched, frame, scenes),
+        *runs.list_routes(watched, frame, reviews),
+        *uploads.list_routes(watched, frame, reviews),
         _ForBrowsers("/{path:path}", missing),
     ]
     for route in all_routes:

@@ -10,7 +10,7 @@ from threading import Condition, Thread
 from typing import NamedTuple
 
 from plimsoll.model.errors import Unreachable, Unusable
-from plimsoll.model.points import Points, joined
+from plimsoll.model.points import Points, join_points
 from plimsoll.store.protocol import SampleStore, WriteResult
 
 MOST_WAITING = 5_000_000
@@ -127,8 +127,8 @@ class WriteQueue:
 
     def _run(self) -> None:
         """Write the waiting points, batch by batch, until the queue is closed."""
-        while batch := self._next():
-            points = joined([entry.points for entry in batch])
+        while batch := self._take_next():
+            points = join_points([entry.points for entry in batch])
             try:
                 result = self._store.write_points(points)
                 if not result.refused or len(batch) == 1:
@@ -136,14 +136,14 @@ class WriteQueue:
                 else:  # write each writer's points again for its own result; writing twice changes nothing
                     results = [self._store.write_points(entry.points) for entry in batch]
             except (Unreachable, Unusable) as error:
-                self._failed(batch, str(error))
+                self._report_failure(batch, str(error))
             except Exception as error:  # a defect must not end the thread: writers would wait for ever
                 _log.exception("writing failed")
-                self._failed(batch, f"a defect of Plimsoll: {error!r}")
+                self._report_failure(batch, f"a defect of Plimsoll: {error!r}")
             else:
-                self._written(batch, points, results)
+                self._report_written(batch, points, results)
 
-    def _next(self) -> list["_Waiting"]:
+    def _take_next(self) -> list["_Waiting"]:
         """Wait for points, and return the next ones, about _AT_ONCE values; an empty list once the queue is closed."""
         with self._changed:
             self._changed.wait_for(lambda: self._waiting or self._closed)
@@ -154,7 +154,7 @@ class WriteQueue:
                 count += len(batch[-1].points)
             return batch
 
-    def _written(self, batch: Sequence["_Waiting"], points: Points, results: Sequence[WriteResult]) -> None:
+    def _report_written(self, batch: Sequence["_Waiting"], points: Points, results: Sequence[WriteResult]) -> None:
         """Update the counts after a commit, and give each writer its result."""
         with self._changed:
             self._release(batch)
@@ -168,7 +168,7 @@ class WriteQueue:
         for entry, result in zip(batch, results, strict=True):
             entry.done.set_result(result)
 
-    def _failed(self, batch: Sequence["_Waiting"], why: str) -> None:
+    def _report_failure(self, batch: Sequence["_Waiting"], why: str) -> None:
         with self._changed:
             self._release(batch)
             self._state = replace(self._state, problem=why)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from plimsoll.hosts.objective import PACK as OBJECTIVE
 from plimsoll.model.log import Values
 from plimsoll.model.samples import Samples
-from plimsoll.model.value_text import quantity
+from plimsoll.model.value_text import format_value
 from plimsoll.review.findings import JUDGED
 from plimsoll.review.recorded_signals import RecordedSignals
 from plimsoll.review.review import Review
@@ -21,7 +21,7 @@ _SHARES = np.array([0.5, 0.95, 0.99])
 _TRIED = 300  # response times, between which the share below them is close to linear
 
 
-def client_results(review: Review) -> str:
+def describe_client_results(review: Review) -> str:
     """Return `Clients: 21 /s, p50, p95 and p99 about 330 ms, 633 ms, 809 ms, 2 % failed (above all POST /pay, 85 %).`
 
     Rates are means of the whole recording. Percentiles are over all requests, estimated from the percentiles of the
@@ -29,27 +29,27 @@ def client_results(review: Review) -> str:
     """
     if any(finding.pack.pack == OBJECTIVE and finding.outcome in JUDGED for finding in review.findings):
         return ""
-    parts = ", ".join(_parts(review.signals))
+    parts = ", ".join(_list_parts(review.signals))
     return f"Clients: {parts}." if parts else ""
 
 
-def _parts(recorded: RecordedSignals) -> Iterator[str]:
-    done = _first(recorded, _DONE)
+def _list_parts(recorded: RecordedSignals) -> Iterator[str]:
+    done = _find_first(recorded, _DONE)
     if done is None or not done.values.any():
         return
-    yield quantity(float(done.values.mean()), "/s")
-    times = [series for signal in _TIMES if (series := _first(recorded, signal)) is not None]
+    yield format_value(float(done.values.mean()), "/s")
+    times = [series for signal in _TIMES if (series := _find_first(recorded, signal)) is not None]
     at = reduce(np.intersect1d, (series.times for series in (done, *times)))
     weights, *steps = (series.values[np.searchsorted(series.times, at)] for series in (done, *times))
     if len(steps) == len(_TIMES) and weights.any():
-        texts = (quantity(seconds, "s") for seconds in _percentiles(np.array(steps), weights))
+        texts = (format_value(seconds, "s") for seconds in _estimate_percentiles(np.array(steps), weights))
         yield f"p50, p95 and p99 about {', '.join(texts)}"
-    if (failed := _first(recorded, _FAILED)) is not None:
+    if (failed := _find_first(recorded, _FAILED)) is not None:
         share = float(failed.values.sum() / done.values.sum())
-        yield f"{quantity(100 * share, '%')} failed{_most_failed(recorded, share)}"
+        yield f"{format_value(100 * share, '%')} failed{_describe_most_failed(recorded, share)}"
 
 
-def _percentiles(steps: NDArray[np.float64], counts: Values) -> Iterator[float]:
+def _estimate_percentiles(steps: NDArray[np.float64], counts: Values) -> Iterator[float]:
     """Yield the median, 95th and 99th percentile of the response times of all requests, from percentiles by step.
 
     `steps` has a row for each of the three percentiles and a column for each time step of the recording; `counts` are
@@ -67,7 +67,7 @@ def _percentiles(steps: NDArray[np.float64], counts: Values) -> Iterator[float]:
     yield from np.exp(np.interp(_SHARES, shares, at[:, 0])).tolist()
 
 
-def _most_failed(recorded: RecordedSignals, share: float) -> str:
+def _describe_most_failed(recorded: RecordedSignals, share: float) -> str:
     """Return a clause on the operation with the highest share of failures, if twice the overall share; else empty."""
     done = {subject.instance: samples.present.values.sum() for subject, samples in recorded.of(_DONE_OF_ONE).items()}
     failed = recorded.of(_FAILED_OF_ONE).items()
@@ -77,9 +77,9 @@ def _most_failed(recorded: RecordedSignals, share: float) -> str:
         if done.get(subject.instance)
     ]
     worst, operation = max(shares, default=(0.0, ""))
-    return f" (above all {operation}, {quantity(100 * worst, '%')})" if share and worst >= 2 * share else ""
+    return f" (above all {operation}, {format_value(100 * worst, '%')})" if share and worst >= 2 * share else ""
 
 
-def _first(recorded: RecordedSignals, name: str) -> Samples | None:
+def _find_first(recorded: RecordedSignals, name: str) -> Samples | None:
     """Return the samples of a signal from the first load driver that has any; None if no load driver has."""
     return next((samples.present for samples in recorded.of(name).values() if len(samples.present.values)), None)

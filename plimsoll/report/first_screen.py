@@ -2,16 +2,16 @@
 
 from collections.abc import Iterator, Sequence
 
-from plimsoll.insights.insights import Insights, LimitedValue, insights
+from plimsoll.insights.insights import Insights, LimitedValue, load_insights
 from plimsoll.model.lazy_dataclass import dataclass
-from plimsoll.model.series import host_key
-from plimsoll.model.value_text import quantity
-from plimsoll.report.client_results import client_results
-from plimsoll.report.wording import extreme
-from plimsoll.review.findings import CROSSED, Finding, Outcome, nearness
+from plimsoll.model.series import make_host_key
+from plimsoll.model.value_text import format_value
+from plimsoll.report.client_results import describe_client_results
+from plimsoll.report.wording import describe_extreme
+from plimsoll.review.findings import CROSSED, Finding, Outcome, rank_nearness
 from plimsoll.review.review import Review
-from plimsoll.review.sentences import limit_of, subject_title, threshold, worst_shown
-from plimsoll.review.verdict import Verdict, closest_of
+from plimsoll.review.sentences import find_worst_shown, format_subject_title, format_threshold, limit_of
+from plimsoll.review.verdict import Verdict, find_closest
 from plimsoll.rules.schema.field_types import Healthy
 from plimsoll.rules.wording import limit_text
 
@@ -43,53 +43,53 @@ class FirstScreen:
     clients: str
 
 
-def first_screen(result: Insights) -> FirstScreen:
+def build_first_screen(result: Insights) -> FirstScreen:
     """Return what explains the verdict: how near a healthy run came to its limits, or what caused any other verdict."""
-    is_healthy, named = result.review.verdict == Verdict.HEALTHY, _named(result)
-    result = _of_one_system(result)
-    crossed = _one_per_signal(_severe(result.review))
-    shown = list(_evidence_of(result.review, named, crossed)) if named is not None else []
+    is_healthy, named = result.review.verdict == Verdict.HEALTHY, _find_named(result)
+    result = _select_system(result)
+    crossed = _select_per_signal(_list_severe(result.review))
+    shown = list(_list_evidence(result.review, named, crossed)) if named is not None else []
     text = " ".join(
-        text for insight in insights() if insight.summary and (text := insight.summary(result.of(insight)))
+        text for insight in load_insights() if insight.summary and (text := insight.summary(result.of(insight)))
     ) or (f"What that means: {crossed[0].rule.summary}" if crossed else "")
     headline_says_it = text.removesuffix(".").casefold() in result.review.answer.casefold()
-    steps = (step for insight in insights() if insight.step and (step := insight.step(result.of(insight))))
+    steps = (step for insight in load_insights() if insight.step and (step := insight.step(result.of(insight))))
     return FirstScreen(
         cause="" if is_healthy or headline_says_it else text,
         evidence=shown[:_MOST],
         next=" ".join((*steps, *_look_at(result, crossed))),
-        clients=client_results(result.review),
+        clients=describe_client_results(result.review),
     )
 
 
-def _named(result: Insights) -> Finding | LimitedValue | None:
+def _find_named(result: Insights) -> Finding | LimitedValue | None:
     """Return what the verdict's sentence names: the worst crossing, the closest finding or a doubted value; or None."""
     review = result.review
     match review.verdict:
         case Verdict.NOT_HEALTHY:
-            return _severe(_of_one_system(result).review)[0]
+            return _list_severe(_select_system(result).review)[0]
         case Verdict.HEALTHY:
-            return closest_of(review.findings)
+            return find_closest(review.findings)
         case Verdict.UNKNOWN:
             about = (doubt.about for doubt in review.doubts if doubt.about)
             shown = (
                 insight.doubted_value(result.of(insight))
-                for insight in insights()
+                for insight in load_insights()
                 if insight.doubted_value and review.insight_doubts
             )
             return next(about, None) or next((limited_value for limited_value in shown if limited_value), None)
 
 
-def _evidence_of(review: Review, named: Finding | LimitedValue, crossed: Sequence[Finding]) -> Iterator[EvidenceRow]:
+def _list_evidence(review: Review, named: Finding | LimitedValue, crossed: Sequence[Finding]) -> Iterator[EvidenceRow]:
     """Yield the named value first, then the other crossings; without crossings, the values nearest to their limits."""
     if isinstance(named, LimitedValue):
-        value, limit = quantity(named.value, named.unit), limit_text(named.healthy, named.unit)
+        value, limit = format_value(named.value, named.unit), limit_text(named.healthy, named.unit)
         yield EvidenceRow(value, limit, named.description, named.value, named.healthy)
     findings = (named,) if isinstance(named, Finding) else ()
-    yield from map(_evidence, _one_per_signal((*findings, *(crossed or _nearest(review)))))
+    yield from map(_make_evidence_row, _select_per_signal((*findings, *(crossed or _list_nearest(review)))))
 
 
-def _of_one_system(result: Insights) -> Insights:
+def _select_system(result: Insights) -> Insights:
     """Return the insights of a single host if the hosts are not one system, as no host's load explains another host.
 
     The host is that of the worst crossing, else the host that an insight names as short of a resource.
@@ -97,39 +97,41 @@ def _of_one_system(result: Insights) -> Insights:
     review = result.review
     if not review.is_apart or review.verdict == Verdict.HEALTHY:
         return result
-    hosts = [finding.subject.host for finding in _severe(review) if finding.subject] or [
-        host for _, host in _short_resources(result)
+    hosts = [finding.subject.host for finding in _list_severe(review) if finding.subject] or [
+        host for _, host in _list_short_resources(result)
     ]
     return Insights(review.only(hosts[0])) if hosts else result
 
 
-def _severe(review: Review) -> list[Finding]:
+def _list_severe(review: Review) -> list[Finding]:
     return [finding for finding in review.of(*CROSSED) if finding.severe]
 
 
-def _short_resources(result: Insights) -> list[tuple[str, str]]:
+def _list_short_resources(result: Insights) -> list[tuple[str, str]]:
     """Return a resource and a host for each insight that names the resource of the host as the cause."""
-    return [named for insight in insights() if insight.short and (named := insight.short(result.of(insight)))]
+    return [named for insight in load_insights() if insight.short and (named := insight.short(result.of(insight)))]
 
 
-def _one_per_signal(findings: Sequence[Finding]) -> list[Finding]:
+def _select_per_signal(findings: Sequence[Finding]) -> list[Finding]:
     first: dict[str, Finding] = {}
     for finding in findings:
         first.setdefault(finding.rule.signal, finding)
     return list(first.values())
 
 
-def _nearest(review: Review) -> list[Finding]:
+def _list_nearest(review: Review) -> list[Finding]:
     """Return the findings within their limits, the finding with the least room first."""
     severe = [finding for finding in review.of(Outcome.WITHIN) if finding.severe]
-    return sorted((near for near in severe if near.room is not None and not near.signal.fact), key=nearness)
+    return sorted((near for near in severe if near.room is not None and not near.signal.fact), key=rank_nearness)
 
 
-def _evidence(finding: Finding) -> EvidenceRow:
-    worst = worst_shown(finding)
+def _make_evidence_row(finding: Finding) -> EvidenceRow:
+    worst = find_worst_shown(finding)
     within = " within the crossings that count" if finding.outcome in CROSSED and worst != finding.worst else ""
-    text = f"{subject_title(finding)}, {extreme(finding)}{within}"
-    return EvidenceRow(quantity(worst, finding.signal.unit), threshold(finding), text, worst, limit_of(finding))
+    text = f"{format_subject_title(finding)}, {describe_extreme(finding)}{within}"
+    return EvidenceRow(
+        format_value(worst, finding.signal.unit), format_threshold(finding), text, worst, limit_of(finding)
+    )
 
 
 def _look_at(result: Insights, crossed: Sequence[Finding]) -> Iterator[str]:
@@ -138,14 +140,14 @@ def _look_at(result: Insights, crossed: Sequence[Finding]) -> Iterator[str]:
         return
     review, signals = result.review, result.review.question.signals
     host = crossed[0].subject.host if crossed[0].subject else ""
-    causes = {(resource, host_key(short_host)) for resource, short_host in _short_resources(result)}
+    causes = {(resource, make_host_key(short_host)) for resource, short_host in _list_short_resources(result)}
     of_the_cause = [
         finding
         for finding in crossed
         if finding.subject
         and (
             finding.signal.resource or (finding.signal.pressure and finding.signal.pressure.resource),
-            host_key(finding.subject.host),
+            make_host_key(finding.subject.host),
         )
         in causes
     ]

@@ -8,14 +8,14 @@ a single check, the verdict: an error if the run is not known to be healthy.
 from collections.abc import Iterator, Sequence
 
 from plimsoll.model.document import DocumentCheck, Suite
-from plimsoll.model.series import host_key
+from plimsoll.model.series import make_host_key
 from plimsoll.model.times import SECOND, Zone
 from plimsoll.report.render.junit import render_junit
-from plimsoll.report.wording import lasted, reason, used_by
-from plimsoll.review.doubts import doubts_text
+from plimsoll.report.wording import describe_reason, describe_users, format_lasting
+from plimsoll.review.doubts import join_doubts
 from plimsoll.review.findings import CROSSED, JUDGED, Finding, Outcome
 from plimsoll.review.review import Review
-from plimsoll.review.sentences import breach_sentence, in_phase, place, threshold, worst_text
+from plimsoll.review.sentences import describe_breach, describe_phase, format_threshold, format_worst, name_place
 from plimsoll.review.verdict import Verdict
 
 _SKIPPED = {
@@ -28,14 +28,14 @@ _SKIPPED = {
 }
 
 
-def junit(review: Review, zone: Zone | None = None) -> str:
+def format_junit(review: Review, zone: Zone | None = None) -> str:
     """Return the review as JUnit XML. Times in messages are in `zone`, by default the log's own."""
     zone = zone or review.zone
     cases: dict[str, dict[tuple[str, str], list[Finding]]] = {applied.pack.pack: {} for applied in review.applied}
     for finding in review.findings:
         host = finding.subject.host if finding.subject else ""
-        cases[finding.pack.pack].setdefault((finding.rule.id, host_key(host)), []).append(finding)
-    suites = [Suite("verdict", [_verdict(review)], review.start)]
+        cases[finding.pack.pack].setdefault((finding.rule.id, make_host_key(host)), []).append(finding)
+    suites = [Suite("verdict", [_build_verdict_check(review)], review.start)]
     for applied in review.applied:
         order = {rule.id: at for at, rule in enumerate(applied.pack.rules)}
         of_pack = sorted(cases[applied.pack.pack].items(), key=lambda item: (order[item[0][0]], item[0][1]))
@@ -44,11 +44,11 @@ def junit(review: Review, zone: Zone | None = None) -> str:
     return render_junit("plimsoll", suites, timed=True)
 
 
-def _verdict(review: Review) -> DocumentCheck:
+def _build_verdict_check(review: Review) -> DocumentCheck:
     group, name, output = "verdict", "the run can be judged", (review.headline, review.coverage.text)
     if not review.doubts and review.verdict != Verdict.UNKNOWN:
         return DocumentCheck(group, name, output=output)
-    message = doubts_text(review.doubts) if review.doubts else review.answer
+    message = join_doubts(review.doubts) if review.doubts else review.answer
     return DocumentCheck(group, name, "error", "not-known", message, output=output)
 
 
@@ -56,26 +56,29 @@ def _check(findings: Sequence[Finding], why: str, zone: Zone) -> DocumentCheck:
     """Return the check of one rule on one host; `findings` are the findings of all instances, worst first."""
     first = findings[0]
     crossed = [finding for finding in findings if finding.outcome in CROSSED]
-    details, others = tuple(_details(crossed, zone)), tuple(_other_findings(findings))
+    details, others = tuple(_list_details(crossed, zone)), tuple(_list_other_findings(findings))
     name = f"{first.rule.id} on {first.subject.host}" if first.subject else first.rule.id
     longest = max(int(finding.counted.durations.sum()) for finding in findings) / SECOND
     if any(finding.severe for finding in crossed):
         text = f" (and {len(crossed) - 1} more)" if len(crossed) > 1 else ""
-        message = f"{breach_sentence(crossed[0])}{text}"
+        message = f"{describe_breach(crossed[0])}{text}"
         return DocumentCheck(first.pack.pack, name, "failed", first.rule.severity, message, details, others, longest)
     if not any(finding.outcome in JUDGED for finding in findings):
-        return DocumentCheck(first.pack.pack, name, "skipped", message=_reasons(findings, why))
+        return DocumentCheck(first.pack.pack, name, "skipped", message=_join_reasons(findings, why))
     return DocumentCheck(first.pack.pack, name, output=(*details, *others), duration_s=longest)
 
 
-def _details(crossed: Sequence[Finding], zone: Zone) -> Iterator[str]:
+def _list_details(crossed: Sequence[Finding], zone: Zone) -> Iterator[str]:
     """Yield every breach of every instance: when, how long, worst value, threshold; then the rule's sources."""
     for finding in crossed:
-        yield f"{finding.signal.title}, {place(finding)}: threshold {threshold(finding)}{in_phase(finding)}"
+        yield (
+            f"{finding.signal.title}, {name_place(finding)}: threshold "
+            f"{format_threshold(finding)}{describe_phase(finding)}"
+        )
         for crossing in finding.counted:
-            when = f"{zone.span(crossing.start, crossing.end)} ({lasted(crossing.duration)})"
-            yield f"  {when}, worst {worst_text(finding, crossing.worst)}"
-            if processes := used_by(finding, crossing.start):
+            when = f"{zone.span(crossing.start, crossing.end)} ({format_lasting(crossing.duration)})"
+            yield f"  {when}, worst {format_worst(finding, crossing.worst)}"
+            if processes := describe_users(finding, crossing.start):
                 yield f"    {processes}"
         yield from (f"  {note}" for note in finding.notes)
     if crossed:
@@ -84,21 +87,21 @@ def _details(crossed: Sequence[Finding], zone: Zone) -> Iterator[str]:
         yield from (f"source: {source.document}, {source.place}" for source in rule.sources)
 
 
-def _other_findings(findings: Sequence[Finding]) -> Iterator[str]:
+def _list_other_findings(findings: Sequence[Finding]) -> Iterator[str]:
     """Yield lines on the instances that crossed no limit: overrides, and reasons why the rule was not judged."""
     for finding in findings:
         if finding.outcome == Outcome.WITHIN:
             if finding.override:
-                yield f"{place(finding)}: {finding.override.note}"
+                yield f"{name_place(finding)}: {finding.override.note}"
         elif finding.outcome not in CROSSED:
-            because = f": {reason(finding)}" if reason(finding) else ""
-            yield f"{place(finding)}: {_SKIPPED[finding.outcome]}{because}"
+            because = f": {describe_reason(finding)}" if describe_reason(finding) else ""
+            yield f"{name_place(finding)}: {_SKIPPED[finding.outcome]}{because}"
 
 
-def _reasons(findings: Sequence[Finding], why: str) -> str:
+def _join_reasons(findings: Sequence[Finding], why: str) -> str:
     """Return the reasons why no instance was judged."""
     reasons: dict[str, None] = {}
     for finding in findings:
-        because = why if finding.outcome == Outcome.DOES_NOT_APPLY else reason(finding)
+        because = why if finding.outcome == Outcome.DOES_NOT_APPLY else describe_reason(finding)
         reasons[_SKIPPED[finding.outcome] + (f": {because}" if because else "")] = None
     return "; ".join(reasons)

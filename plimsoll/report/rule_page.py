@@ -4,15 +4,15 @@ import re
 from collections.abc import Iterator, Mapping
 
 from plimsoll.model.group_pairs import group_pairs
-from plimsoll.model.remark import counted
-from plimsoll.model.times import duration_text
-from plimsoll.model.value_text import percent
-from plimsoll.rules.host_filter import hosts_text
+from plimsoll.model.remark import format_count
+from plimsoll.model.times import format_duration
+from plimsoll.model.value_text import format_percent
+from plimsoll.rules.host_filter import describe_hosts
 from plimsoll.rules.schema.pack import OFTEN, Condition, Pack, Rule
 from plimsoll.rules.schema.signal import Derivation, Fields, Signal, Source, Transform
-from plimsoll.rules.schema.units import unit_of
+from plimsoll.rules.schema.units import find_unit
 from plimsoll.rules.window import OPERATORS
-from plimsoll.rules.wording import counted_by, crossed_text, healthy_text, limit_text
+from plimsoll.rules.wording import describe_crossed, describe_healthy, limit_text, name_counted
 
 _CODE = re.compile(r"`([^`]*)`")
 _LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
@@ -33,23 +33,23 @@ _REDUCED = {
 def explain(rule: Rule, pack: Pack, signals: Signals) -> str:
     """Return the page of a rule as Markdown: counter, threshold, reason, sources, and the signals to look at next."""
     head = f"# {rule.id}\n\n{rule.summary}\n\nSeverity: {rule.severity}. Pack: {pack.pack} ({pack.title})."
-    parts = [f"## {title}\n\n{text}" for title, text in sections(rule, signals)]
+    parts = [f"## {title}\n\n{text}" for title, text in list_sections(rule, signals)]
     return "\n\n".join([head, *parts]) + "\n"
 
 
-def sections(rule: Rule, signals: Signals) -> Iterator[tuple[str, str]]:
+def list_sections(rule: Rule, signals: Signals) -> Iterator[tuple[str, str]]:
     """Yield the headings of a rule's page, each with its text."""
-    yield "What is counted", "\n\n".join(signal_text(name, signals) for name in _family(rule.signal, signals))
-    yield "Threshold", "\n".join(_threshold(rule, signals))
+    yield "What is counted", "\n\n".join(describe_signal(name, signals) for name in _list_family(rule.signal, signals))
+    yield "Threshold", "\n".join(_describe_threshold(rule, signals))
     hint = f"Measured on {rule.measured_on}; on other hardware take it as a hint." if rule.measured_on else ""
     if reasons := [part for part in (rule.why.strip(), hint) if part]:
         yield "Why", "\n\n".join(reasons)
-    yield "Sources", "\n".join(f"- {line}" for line in _sources(rule))
+    yield "Sources", "\n".join(f"- {line}" for line in _list_sources(rule))
     if rule.look_at:
-        yield "What to look at next", "\n".join(f"- {_named(name, signals)}" for name in rule.look_at)
+        yield "What to look at next", "\n".join(f"- {_name_signal(name, signals)}" for name in rule.look_at)
 
 
-def signal_text(name: str, signals: Signals) -> str:
+def describe_signal(name: str, signals: Signals) -> str:
     """Return Markdown on a signal: its meaning, its unit, and its sources or the signals from which it is computed."""
     signal = signals[name]
     worse = "" if signal.worse == "either" else f"; {signal.worse} is worse"
@@ -57,31 +57,31 @@ def signal_text(name: str, signals: Signals) -> str:
     unit = {"/s": "events per second", "s": "seconds", "ms": "milliseconds"}.get(signal.unit, signal.unit)
     head = f"**{signal.title}** (`{name}`), in {unit}{worse}{kept}.\n\n{signal.meaning.strip()}"
     if signal.derived:
-        return f"{head}\n\nIt is {_derivation(signal.derived, signals)}."
+        return f"{head}\n\nIt is {_describe_derivation(signal.derived, signals)}."
     if signal.fact:
         return f"{head}\n\nIt is `{signal.fact}` of the host, as plimsoll.toml gives it, throughout."
     taken = "Taken from" if len(signal.sources) == 1 else "Taken from the first of these that is recorded"
     if signal.instances == "sum":
         taken = "Added up over the instances of the host that have data. " + taken
-    return f"{head}\n\n{taken}:\n\n" + "\n".join(f"- {source_text(source)}" for source in signal.sources)
+    return f"{head}\n\n{taken}:\n\n" + "\n".join(f"- {describe_source(source)}" for source in signal.sources)
 
 
-def source_text(source: Source) -> str:
+def describe_source(source: Source) -> str:
     r"""Return a source of a signal and how its values are converted: `` `\Memory\Available KBytes`, times 1,024``."""
     if source.path is not None:
         where = f"`{source.path}`"
     else:
         tags = " and ".join(f"`{tag}` is `{value}`" for tag, value in source.tags.items())
-        where = f"measurement `{source.measurement}`, {_field(source)}" + (f", where {tags}" if tags else "")
+        where = f"measurement `{source.measurement}`, {_describe_field(source)}" + (f", where {tags}" if tags else "")
         where += f", for each `{source.instance}`" if source.instance else ""
         where += f", the host being `{source.host}`" if source.host else ""
     where += f", without {' and '.join(f'`{name}`' for name in source.but)}" if source.but else ""
-    shared = f"for each {counted_by(source.per, 1)} of the host" if source.per else ""
-    parts = [where, _growing(source), _transform(source.transform), shared]
+    shared = f"for each {name_counted(source.per, 1)} of the host" if source.per else ""
+    parts = [where, _describe_growth(source), _transform(source.transform), shared]
     return ", ".join(part for part in parts if part)
 
 
-def _field(source: Source) -> str:
+def _describe_field(source: Source) -> str:
     """Return the field of a source as text: `` field `x` `` or `` fields `x` + `y` ``."""
     names = [f"`{name}`" for name in source.fields]
     if not isinstance(source.field, Fields):
@@ -89,7 +89,7 @@ def _field(source: Source) -> str:
     return f"fields {f' {OPERATORS[source.field.operation]} '.join(names)}"
 
 
-def _growing(source: Source) -> str:
+def _describe_growth(source: Source) -> str:
     if not source.rate:
         return ""
     if not isinstance(source.field, Fields):
@@ -98,31 +98,36 @@ def _growing(source: Source) -> str:
     return whole if source.field.operation == "ratio" else f"{whole}, per second"
 
 
-def threshold_text(condition: Condition, signals: Signals) -> str:
+def format_threshold(condition: Condition, signals: Signals) -> str:
     """Return the limit as a table shows it: `< 80 %`, `≤ 3 requests × spindles`; `…` stands for further conditions."""
-    text = limit_text(condition.healthy, unit_of(condition, signals), condition.scale)
+    text = limit_text(condition.healthy, find_unit(condition, signals), condition.scale)
     return f"{text} …" if isinstance(condition, Rule) and condition.and_ else text
 
 
-def _threshold(rule: Rule, signals: Signals) -> Iterator[str]:
+def _describe_threshold(rule: Rule, signals: Signals) -> Iterator[str]:
     """Yield lines on the threshold of a rule: when it is healthy, crossed, firing and recovered."""
-    unit = unit_of(rule, signals)
-    yield f"- Healthy: {_reduced(rule)} is {healthy_text(rule.healthy, unit)}{_per_unit(rule)}."
-    yield f"- Crossed: {crossed_text(rule.healthy, unit)}{_per_unit(rule)}" + (
+    unit = find_unit(rule, signals)
+    yield f"- Healthy: {_describe_reduction(rule)} is {describe_healthy(rule.healthy, unit)}{_describe_unit(rule)}."
+    yield f"- Crossed: {describe_crossed(rule.healthy, unit)}{_describe_unit(rule)}" + (
         ", and at the same time:" if rule.and_ else "."
     )
     for condition in rule.and_:
-        yield f"  - {_crossed(condition, signals)}."
-    yield f"- It fires once it has been crossed for {duration_text(rule.for_)}." if rule.for_ else "- It fires at once."
+        yield f"  - {_describe_crossing(condition, signals)}."
+    yield (
+        f"- It fires once it has been crossed for {format_duration(rule.for_)}." if rule.for_ else "- It fires at once."
+    )
     if rule.often != OFTEN:
-        yield f"- Where it never fires, a run has crossed it often from {percent(rule.often)} of the judged time on."
+        yield (
+            f"- Where it never fires, a run has crossed it often from {format_percent(rule.often)} of the judged time "
+            "on."
+        )
     if rule.superseded_by:
         names = ", ".join(f"[{name}]({name}.md)" for name in rule.superseded_by)
         yield f"- An old limit: it is a note (info) on hosts where one of these rules of today was judged: {names}."
     if rule.recover:
-        yield f"- A crossing lasts until the value is {healthy_text(rule.recover, unit)}{_per_unit(rule)}."
+        yield f"- A crossing lasts until the value is {describe_healthy(rule.recover, unit)}{_describe_unit(rule)}."
     if rule.scale:
-        yield f"- The limit is for one {counted_by(rule.scale, 1)}: it is multiplied by what the host has."
+        yield f"- The limit is for one {name_counted(rule.scale, 1)}: it is multiplied by what the host has."
     if rule.where:
         otherwise = {
             None: "where that is not known it is not judged",
@@ -131,7 +136,7 @@ def _threshold(rule: Rule, signals: Signals) -> Iterator[str]:
             "skip": "where that is not known it does not apply",
         }
         others = "; on others it is a note (info)" if rule.where_outside == "info" else ""
-        yield f"- Only for {hosts_text(rule)}{others}; {otherwise[rule.where_unknown]}."
+        yield f"- Only for {describe_hosts(rule)}{others}; {otherwise[rule.where_unknown]}."
     if rule.drive:
         yield f"- Only for disks that plimsoll.toml marks as a {rule.drive} drive."
     if rule.phase:
@@ -139,49 +144,49 @@ def _threshold(rule: Rule, signals: Signals) -> Iterator[str]:
             ", and crossed only while also:" if rule.when_phase_unknown else "."
         )
         for condition in rule.when_phase_unknown:
-            yield f"  - {_crossed(condition, signals)}."
+            yield f"  - {_describe_crossing(condition, signals)}."
 
 
-def _crossed(condition: Condition, signals: Signals) -> str:
-    crossed = crossed_text(condition.healthy, unit_of(condition, signals)) + _per_unit(condition)
-    return f"{_reduced(condition)} of {_named(condition.signal, signals)} is {crossed}"
+def _describe_crossing(condition: Condition, signals: Signals) -> str:
+    crossed = describe_crossed(condition.healthy, find_unit(condition, signals)) + _describe_unit(condition)
+    return f"{_describe_reduction(condition)} of {_name_signal(condition.signal, signals)} is {crossed}"
 
 
-def _per_unit(condition: Condition) -> str:
-    return f" for each {counted_by(condition.scale, 1)}" if condition.scale else ""
+def _describe_unit(condition: Condition) -> str:
+    return f" for each {name_counted(condition.scale, 1)}" if condition.scale else ""
 
 
-def _reduced(condition: Condition) -> str:
-    return _REDUCED[condition.reduce] + (f" over {duration_text(condition.over)}" if condition.over else "")
+def _describe_reduction(condition: Condition) -> str:
+    return _REDUCED[condition.reduce] + (f" over {format_duration(condition.over)}" if condition.over else "")
 
 
-def _sources(rule: Rule) -> Iterator[str]:
+def _list_sources(rule: Rule) -> Iterator[str]:
     for source in rule.sources:
         yield f"{source.document}, {source.place}" + (f": “{source.quote.strip()}”" if source.quote else "")
     if rule.thresholds:
         yield f"Carries out {', '.join(rule.thresholds)} of tests/data/thresholds.csv."
 
 
-def _named(name: str, signals: Signals) -> str:
+def _name_signal(name: str, signals: Signals) -> str:
     return f"{signals[name].title} (`{name}`)"
 
 
-def _derivation(derived: Derivation, signals: Signals) -> str:
-    names = [_named(name, signals) for name in derived.operands]
+def _describe_derivation(derived: Derivation, signals: Signals) -> str:
+    names = [_name_signal(name, signals) for name in derived.operands]
     if derived.times:
         return f"the sum of {', '.join(names[:-2])} and {names[-2]}, times {names[-1]}"
     if derived.sum:
-        return f"the sum of {', '.join(names[:-1])} and {names[-1]}{_weights(derived, signals)}"
+        return f"the sum of {', '.join(names[:-1])} and {names[-1]}{_describe_weights(derived, signals)}"
     return f"{names[0]} less {names[1]}" if derived.difference else f"{names[0]} divided by {names[1]}"
 
 
-def _weights(derived: Derivation, signals: Signals) -> str:
+def _describe_weights(derived: Derivation, signals: Signals) -> str:
     """Return a text on the weights of operands: `; Disk writes count 2 times with raid = 1 or 10, else once`."""
     text = ""
     for name, weight in derived.weights.items():
         by_times = group_pairs((times, value) for value, times in weight.values.items() if times != weight.unknown)
         parts = [f"{times:g} times with {weight.by} = {' or '.join(map(str, of))}" for times, of in by_times.items()]
-        text += f"; {signals[name].title} count {', '.join(parts)}, else {counted(round(weight.unknown), 'time')}"
+        text += f"; {signals[name].title} count {', '.join(parts)}, else {format_count(round(weight.unknown), 'time')}"
     return text
 
 
@@ -194,28 +199,28 @@ def _transform(transform: Transform) -> str:
     )
 
 
-def _family(name: str, signals: Signals) -> Iterator[str]:
+def _list_family(name: str, signals: Signals) -> Iterator[str]:
     """Yield the name of a signal, then the names of the signals from which it is derived."""
     yield name
     if derived := signals[name].derived:
         for operand in derived.operands:
-            yield from _family(operand, signals)
+            yield from _list_family(operand, signals)
 
 
-def as_text(markdown: str) -> Iterator[str]:
+def strip_markdown(markdown: str) -> Iterator[str]:
     """Yield the lines of a text without Markdown's marks, except in code; lines below a subheading are indented."""
     below = False
     for line in markdown.rstrip("\n").split("\n"):
         if heading := _HEADING.match(line):
             below = len(heading[0]) > 2
-            yield _bare(line[heading.end() :])
+            yield _strip_marks(line[heading.end() :])
         elif line.strip():
-            yield f"{'  ' if below else ''}{_bare(line)}"
+            yield f"{'  ' if below else ''}{_strip_marks(line)}"
         else:
             yield ""
 
 
-def _bare(line: str) -> str:
+def _strip_marks(line: str) -> str:
     """Return a line without the marks of Markdown outside its code."""
     parts = _CODE.split(line)  # text and code alternate
     parts[::2] = [_LINK.sub(r"\1", text).replace("**", "") for text in parts[::2]]

@@ -5,14 +5,22 @@ from collections.abc import Sequence
 
 from plimsoll.model.group_pairs import group_pairs
 from plimsoll.model.parameters import Parameter
-from plimsoll.model.remark import counted, listed
-from plimsoll.model.times import Zone, duration_text
-from plimsoll.model.value_text import number, percent, quantity
+from plimsoll.model.remark import format_count, join_names
+from plimsoll.model.times import Zone, format_duration
+from plimsoll.model.value_text import format_percent, format_value, number
 from plimsoll.review.findings import CROSSED, Finding, Outcome
 from plimsoll.review.phases.found_phases import FoundPhases
 from plimsoll.review.review import Review
-from plimsoll.review.sentences import between, crossed_clause, limit_of, place, reduced, threshold, worst_shown
-from plimsoll.review.verdict import Group, crossed_groups, severities
+from plimsoll.review.sentences import (
+    describe_crossing,
+    describe_worst_reduction,
+    find_worst_shown,
+    format_range,
+    format_threshold,
+    limit_of,
+    name_place,
+)
+from plimsoll.review.verdict import Group, count_severities, group_crossed
 from plimsoll.rules.crossings import Crossing
 from plimsoll.rules.schema.pack import Condition, Rule
 from plimsoll.rules.wording import limit_text
@@ -21,35 +29,35 @@ _MOST = 3
 WITH_REASON = (Outcome.TOO_SHORT, Outcome.NOT_JUDGED, Outcome.OFF)
 
 
-def scope(review: Review, zone: Zone) -> str:
+def describe_scope(review: Review, zone: Zone) -> str:
     """Return what was reviewed: run, time span, zone, hosts, counters, interval."""
     parts = [f'run "{review.run.name}"'] if review.run.name else []
     parts += ["simulated data"] if review.run.simulated else []
     if review.start is not None and review.end is not None:
         when = zone.clock(review.start)
         if review.end > review.start:
-            when = f"{zone.span(review.start, review.end)} ({duration_text(review.end - review.start)})"
+            when = f"{zone.span(review.start, review.end)} ({format_duration(review.end - review.start)})"
         parts.append(f"{when}, {zone.label(review.start)}")
     hosts = review.computers
     parts += [f"host {hosts[0]}" if len(hosts) == 1 else f"{len(hosts)} hosts"] if hosts else []
     parts += ["results of a load driver"] if len(review.hosts) > len(hosts) else []
-    text = f" every {between(review.intervals)}" if review.intervals else ""
-    parts.append(f"{counted(review.counters, 'counter')}{text}")
+    text = f" every {format_range(review.intervals)}" if review.intervals else ""
+    parts.append(f"{format_count(review.counters, 'counter')}{text}")
     if review.pauses:
         start, end, host = max(review.pauses, key=lambda pause: pause[1] - pause[0])
         of = f" of {host}" if len(hosts) > 1 else ""
-        when = f"{review.clock(zone, start)}–{review.clock(zone, end)} ({duration_text(end - start)})"
+        when = f"{review.clock(zone, start)}–{review.clock(zone, end)} ({format_duration(end - start)})"
         count = f", the longest of {len(review.pauses):,} pauses" if len(review.pauses) > 1 else ""
         parts.append(f"nothing recorded{of} {when}{count}")
     return " · ".join(parts)
 
 
-def lasted(duration: int) -> str:
+def format_lasting(duration: int) -> str:
     """Return how long (ns) a crossing lasted, as text; `one evaluation` for a duration of 0."""
-    return duration_text(duration) if duration else "one evaluation"
+    return format_duration(duration) if duration else "one evaluation"
 
 
-def spans_text(zone: Zone, finding: Finding, crossings: Sequence[Crossing], most: int) -> str:
+def describe_spans(zone: Zone, finding: Finding, crossings: Sequence[Crossing], most: int) -> str:
     """Return when the first, worst and longest crossings were, in time order, at most `most` of them.
 
     `10:02:50–10:07:40 (4 min 50 s) and 9 more`
@@ -65,12 +73,12 @@ def spans_text(zone: Zone, finding: Finding, crossings: Sequence[Crossing], most
         when = zone.clock(crossing.start, date=date)
         if crossing.end > crossing.start:
             when = zone.span(crossing.start, crossing.end) if date else f"{when}–{zone.clock(crossing.end, date=False)}"
-        texts.append(f"{when} ({lasted(crossing.duration)})")
+        texts.append(f"{when} ({format_lasting(crossing.duration)})")
     value = len(crossings) - len(shown)
     return ", ".join(texts) + (f" and {value:,} more" if value > 0 else "")
 
 
-def used_by(finding: Finding, start: int) -> str:
+def describe_users(finding: Finding, start: int) -> str:
     """Return the processes that used most of the resource in the breach that began at `start` (UTC ns); else empty.
 
     `Processor time of a process, mean while crossed (in the rest of the steady phase): sqlservr 312 % (20 %)`
@@ -81,8 +89,8 @@ def used_by(finding: Finding, start: int) -> str:
         return ""
     unit = processes.signal.unit
     names = (
-        f"{use.instance} {quantity(use.inside, unit)}"
-        + (f" ({quantity(use.otherwise, unit)})" if use.otherwise is not None else "")
+        f"{use.instance} {format_value(use.inside, unit)}"
+        + (f" ({format_value(use.otherwise, unit)})" if use.otherwise is not None else "")
         for use in uses
     )
     phase = next((use.phase for use in uses if use.otherwise is not None), None)
@@ -90,12 +98,12 @@ def used_by(finding: Finding, start: int) -> str:
     return f"{processes.signal.title}, mean while crossed{rest}: {', '.join(names)}"
 
 
-def host_of(finding: Finding) -> str:
+def find_host(finding: Finding) -> str:
     """Return the host of a finding; empty if its rule applies to no host."""
     return finding.subject.host if finding.subject else ""
 
 
-def old_limits(findings: Sequence[Finding], signal: str = "") -> tuple[str, ...]:
+def list_old_limits(findings: Sequence[Finding], signal: str = "") -> tuple[str, ...]:
     """Return a line for each old limit: whether it was crossed, and why it does not count.
 
     The line names the signal unless it is `signal`. `memory-available (> 4 MB, NT 4.0 file server) within limits,
@@ -106,15 +114,19 @@ def old_limits(findings: Sequence[Finding], signal: str = "") -> tuple[str, ...]
     for rule, alike in by_rule.items():
         worst = alike[0]
         other = f"{worst.signal.title}, " if worst.rule.signal != signal else ""
-        value = quantity(worst_shown(worst), worst.signal.unit)
-        limit = f"{rule} ({other}{threshold(worst)}, {worst.rule.sources[0].document})"
-        where = f" on {place(worst)}" + (f", worst of {len(alike):,}" if len(alike) > 1 else "")
-        came = crossed_clause(worst) if worst.outcome in CROSSED else f"within limits, {extreme(worst)} {value}"
+        value = format_value(find_worst_shown(worst), worst.signal.unit)
+        limit = f"{rule} ({other}{format_threshold(worst)}, {worst.rule.sources[0].document})"
+        where = f" on {name_place(worst)}" + (f", worst of {len(alike):,}" if len(alike) > 1 else "")
+        came = (
+            describe_crossing(worst)
+            if worst.outcome in CROSSED
+            else f"within limits, {describe_extreme(worst)} {value}"
+        )
         lines.append(f"{limit} {came}{where}; {worst.notes[0]}")
     return tuple(lines)
 
 
-def old_limits_in_brief(findings: Sequence[Finding]) -> str:
+def summarize_old_limits(findings: Sequence[Finding]) -> str:
     """Return old limits in one line; empty if there are none.
 
     `Old limits, not counted: disk-queue (≤ 3 requests) crossed, 8.52 requests; memory-available (> 4 MB) within limits`
@@ -124,12 +136,14 @@ def old_limits_in_brief(findings: Sequence[Finding]) -> str:
         first.setdefault(finding.rule.id, finding)
     parts: list[str] = []
     for rule, finding in first.items():
-        crossed = f"crossed, {quantity(worst_shown(finding), finding.signal.unit)}"
-        parts.append(f"{rule} ({threshold(finding)}) {crossed if finding.outcome in CROSSED else 'within limits'}")
+        crossed = f"crossed, {format_value(find_worst_shown(finding), finding.signal.unit)}"
+        parts.append(
+            f"{rule} ({format_threshold(finding)}) {crossed if finding.outcome in CROSSED else 'within limits'}"
+        )
     return f"Old limits, not counted: {'; '.join(parts)}" if parts else ""
 
 
-def reason(finding: Finding) -> str:
+def describe_reason(finding: Finding) -> str:
     """Return why a finding was not judged: too short, something unknown, or switched off; empty for other outcomes."""
     override = finding.override
     if finding.outcome not in WITH_REASON:
@@ -139,31 +153,33 @@ def reason(finding: Finding) -> str:
     return next((note for note in finding.notes if override is None or note != override.note), "")
 
 
-def crossed_summary(findings: Sequence[Finding]) -> str:
+def summarize_crossed(findings: Sequence[Finding]) -> str:
     """Return the number of signals by the severity of their worst finding: `Crossed: 1 critical; 3 notes (info)`."""
-    groups = crossed_groups(findings)
+    groups = group_crossed(findings)
     severe = [group for group in groups if group.worst.severe]
     notes = len(groups) - len(severe)
-    return f"Crossed: {severities(severe) or 'nothing'}" + (f"; {counted(notes, 'note')} (info)" if notes else "")
+    return f"Crossed: {count_severities(severe) or 'nothing'}" + (
+        f"; {format_count(notes, 'note')} (info)" if notes else ""
+    )
 
 
-def never_tested(finding: Finding) -> bool:
+def is_never_tested(finding: Finding) -> bool:
     """Return whether the further conditions of a rule were never met, so that the rule's value was never judged."""
     return finding.outcome in (Outcome.WITHIN, Outcome.TOO_SHORT) and math.isnan(finding.nearest)
 
 
-def condition_text(condition: Condition, unit: str) -> str:
+def describe_condition(condition: Condition, unit: str) -> str:
     """Return how a condition is judged, in words: `mean over 1 min, for 5 min, in the steady phase`."""
-    parts = [f"{condition.reduce} over {duration_text(condition.over)}" if condition.over else condition.reduce]
+    parts = [f"{condition.reduce} over {format_duration(condition.over)}" if condition.over else condition.reduce]
     if isinstance(condition, Rule):
-        parts += [f"for {duration_text(condition.for_)}"] if condition.for_ else []
+        parts += [f"for {format_duration(condition.for_)}"] if condition.for_ else []
         parts += [f"in the {condition.phase} phase"] if condition.phase else []
         if condition.recover:
             parts.append(f"until {limit_text(condition.recover, unit, condition.scale)}")
     return ", ".join(parts)
 
 
-def margin(finding: Finding) -> str:
+def format_margin(finding: Finding) -> str:
     """Return how far the worst value stayed from the limit: `37.5 % room`, `crossed briefly`; empty if without meaning.
 
     The worst value is taken only while the rule's further conditions were met.
@@ -176,28 +192,28 @@ def margin(finding: Finding) -> str:
         return "the rule's other condition was never met" if is_unmet else ""
     if share < 0:
         return "crossed briefly" if finding.outcome == Outcome.WITHIN else "crossed"
-    return f"{percent(share)} room"
+    return f"{format_percent(share)} room"
 
 
-def extreme(finding: Finding) -> str:
+def describe_extreme(finding: Finding) -> str:
     """Return what makes the worst value the worst: `highest`, `lowest 5 min mean`, `lowest 15 min maximum`.
 
     The word is `always` if only one value is healthy, and no other value occurred.
     """
     limit = limit_of(finding)
-    only = "always" if worst_shown(finding) == limit.limit else "at worst"
+    only = "always" if find_worst_shown(finding) == limit.limit else "at worst"
     which = {"higher": "highest", "lower": "lowest", "either": only}[limit.worse]
-    return f"{which} {reduced(finding)}".rstrip()
+    return f"{which} {describe_worst_reduction(finding)}".rstrip()
 
 
-def brief_crossings(finding: Finding) -> str:
+def describe_brief_crossings(finding: Finding) -> str:
     """Return the number of crossings that did not fire, and the longest: `3, longest 40 s`; empty if there are none."""
     brief = finding.brief
     longest = int(brief.durations.max(initial=0))
-    return f"{number(len(brief))}{f', longest {duration_text(longest)}' if longest else ''}" if brief else ""
+    return f"{number(len(brief))}{f', longest {format_duration(longest)}' if longest else ''}" if brief else ""
 
 
-def where(group: Group) -> str:
+def describe_place(group: Group) -> str:
     """Return where a signal was crossed: `SQLSRV01, 2 E:`, `on 20 of 20 hosts, worst WEB07`.
 
     If several instances of one host crossed a limit, `4 instances on SQLSRV01, worst 2 E:`.
@@ -205,13 +221,13 @@ def where(group: Group) -> str:
     worst = group.worst.subject
     subjects = list(dict.fromkeys(finding.subject for finding in group.findings if finding.subject))
     if worst is None or len(subjects) == 1:
-        return place(group.worst)
+        return name_place(group.worst)
     if len(group.hosts) > 1:
-        return f"{group.on_hosts}, worst {place(group.worst)}"
+        return f"{group.on_hosts}, worst {name_place(group.worst)}"
     return f"{number(len(subjects))} instances on {worst.host}, worst {worst.instance}"
 
 
-def phases_text(review: Review, zone: Zone) -> str:
+def describe_phases(review: Review, zone: Zone) -> str:
     """Return a sentence or two on the phases found; empty if phases were set by hand, or the load showed nothing."""
     found_phases = review.phases_found
     if found_phases is None or not found_phases.signal or (found_phases.fallback and not found_phases.is_certain):
@@ -221,10 +237,10 @@ def phases_text(review: Review, zone: Zone) -> str:
     if not found_phases.phases:
         return found_phases.sentence
     if review.judged_by_found:
-        return f"{found_phases.sentence} {_used(review, found_phases, zone)}"
+        return f"{found_phases.sentence} {_describe_used(review, found_phases, zone)}"
     if review.question.whole_run:
         return f"{found_phases.sentence} Rules for the steady state were judged throughout the run, as asked."
-    pattern = "%Y-%m-%dT%H:%M:%S" if _several_days(review, zone) else "%H:%M:%S"
+    pattern = "%Y-%m-%dT%H:%M:%S" if _is_on_several_days(review, zone) else "%H:%M:%S"
     phase = found_phases.steady
     ends = (zone.local(at).strftime(pattern) for at in (phase.start, phase.end)) if phase else ()
     typed = f"{Parameter.STEADY} {'/'.join(ends)}"
@@ -234,9 +250,9 @@ def phases_text(review: Review, zone: Zone) -> str:
     return f"{found_phases.sentence} {unsure}; {typed} judges by it."
 
 
-def _used(review: Review, found_phases: FoundPhases, zone: Zone) -> str:
+def _describe_used(review: Review, found_phases: FoundPhases, zone: Zone) -> str:
     begin = found_phases.boundaries[0]
-    from_ = "throughout" if begin is None else f"from {zone.clock(begin.at, date=_several_days(review, zone))} on"
+    from_ = "throughout" if begin is None else f"from {zone.clock(begin.at, date=_is_on_several_days(review, zone))} on"
     used = f"Rules for the steady state were judged {from_}"
     if begin is None:
         return f"{used}."
@@ -244,8 +260,8 @@ def _used(review: Review, found_phases: FoundPhases, zone: Zone) -> str:
     if not review.before_steady:
         return used
     crossed = dict.fromkeys(finding.signal.title for finding in review.before_steady)
-    return f"{used} Past a limit before that only, and not counted: {listed(list(crossed), _MOST)}."
+    return f"{used} Past a limit before that only, and not counted: {join_names(list(crossed), _MOST)}."
 
 
-def _several_days(review: Review, zone: Zone) -> bool:
+def _is_on_several_days(review: Review, zone: Zone) -> bool:
     return zone.local(review.start or 0).date() != zone.local(review.end or 0).date()

@@ -9,9 +9,9 @@ from plimsoll.model.counter_names.unrecognised import Unrecognised
 from plimsoll.model.group_pairs import group_pairs
 from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.parameters import Parameter
-from plimsoll.model.remark import Kind, Remark, counted, listed
-from plimsoll.model.series import host_key
-from plimsoll.model.times import duration_text
+from plimsoll.model.remark import Kind, Remark, format_count, join_names
+from plimsoll.model.series import make_host_key
+from plimsoll.model.times import format_duration
 from plimsoll.review.findings import JUDGED, Finding, Outcome
 
 _MOST = 4  # thresholds that are named: the report and the JSON have all of them
@@ -66,10 +66,10 @@ class Coverage:
         return f"{self.judged:,} of {self.thresholds:,} thresholds {apply} {verb} judged; {reasons}"
 
 
-def coverage(findings: Iterable[Finding]) -> Coverage:
+def compute_coverage(findings: Iterable[Finding]) -> Coverage:
     """Return how many thresholds of a review were judged; rules that do not apply are not counted."""
     by_threshold = group_pairs(
-        ((finding.rule.id, host_key(finding.subject.host)), finding)
+        ((finding.rule.id, make_host_key(finding.subject.host)), finding)
         for finding in findings
         if finding.subject and finding.outcome != Outcome.DOES_NOT_APPLY
     )
@@ -79,24 +79,24 @@ def coverage(findings: Iterable[Finding]) -> Coverage:
         if any(finding.outcome in JUDGED for finding in group):
             judged += 1
         else:
-            reasons[min(map(_why, group), key=_first)] += 1
-    ordered = sorted(reasons.items(), key=lambda item: _first(item[0]))
+            reasons[min(map(_explain_finding, group), key=_rank_reason)] += 1
+    ordered = sorted(reasons.items(), key=lambda item: _rank_reason(item[0]))
     hosts = len({host for (_, host), group in by_threshold.items() if group[0].pack.pack != OBJECTIVE})
     return Coverage(len(by_threshold), judged, hosts, tuple(UnjudgedReason(n, why, fact) for (why, fact), n in ordered))
 
 
-def _first(reason: tuple[Why, str | None]) -> tuple[int, str]:
+def _rank_reason(reason: tuple[Why, str | None]) -> tuple[int, str]:
     return [*_TEXTS].index(reason[0]), reason[1] or ""
 
 
-def _why(finding: Finding) -> tuple[Why, str | None]:
+def _explain_finding(finding: Finding) -> tuple[Why, str | None]:
     if finding.outcome == Outcome.NOT_JUDGED:
         return ("needs", finding.needs) if finding.needs else ("no-phase", None)
     reasons: dict[Outcome, Why] = {Outcome.TOO_SHORT: "too-short", Outcome.NO_DATA: "no-data", Outcome.OFF: "off"}
     return reasons.get(finding.outcome, "not-recorded"), None
 
 
-def recorded_too_briefly(findings: Sequence[Finding]) -> Iterator[Remark]:
+def remark_brief_recordings(findings: Sequence[Finding]) -> Iterator[Remark]:
     """Yield, for each host, a remark on rules whose crossings must last longer than the host was recorded."""
     by_host = group_pairs(
         (finding.subject.host, finding)
@@ -105,17 +105,18 @@ def recorded_too_briefly(findings: Sequence[Finding]) -> Iterator[Remark]:
     )
     for host, too_short in by_host.items():
         too_short.sort(key=lambda finding: (not finding.severe, finding.rule.id))
-        names = dict.fromkeys(f"{finding.rule.id} ({duration_text(finding.rule.for_)})" for finding in too_short)
+        names = dict.fromkeys(f"{finding.rule.id} ({format_duration(finding.rule.for_)})" for finding in too_short)
         text = f"what was judged of {host} without a break is shorter than these thresholds must be crossed to count"
-        named = listed(list(names), _MOST)
+        named = join_names(list(names), _MOST)
         yield Remark(Kind.NOTED, f"{text}, so they were not judged: {named}", count=len(too_short))
 
 
-def not_recognised(unrecognised: Unrecognised) -> Remark:
+def remark_unrecognised(unrecognised: Unrecognised) -> Remark:
     """Return a remark on the counters of a performance object that have unknown names."""
     text = (
-        f"{counted(unrecognised.counters, 'counter')} of {unrecognised.object} on {unrecognised.host} not recognised "
-        f"({listed(unrecognised.names, _MOST_NAMES)}), so no limit of theirs is judged; where they are misspelled, "
+        f"{format_count(unrecognised.counters, 'counter')} of {unrecognised.object} on {unrecognised.host} not "
+        "recognised "
+        f"({join_names(unrecognised.names, _MOST_NAMES)}), so no limit of theirs is judged; where they are misspelled, "
         f"or in a language of Windows that is not known, name them with {Parameter.NAMES}"
     )
     return Remark(Kind.NOTED, text, count=unrecognised.counters)

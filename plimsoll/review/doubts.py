@@ -7,17 +7,17 @@ from plimsoll.hosts.objective import PACK as OBJECTIVE
 from plimsoll.model.counter_names.unrecognised import Unrecognised
 from plimsoll.model.group_pairs import group_pairs
 from plimsoll.model.parameters import Parameter
-from plimsoll.model.remark import Kind, Remark, capitalized, counted, listed
-from plimsoll.model.series import host_key
-from plimsoll.model.times import SECOND, duration_text
+from plimsoll.model.remark import Kind, Remark, capitalize, format_count, join_names
+from plimsoll.model.series import make_host_key
+from plimsoll.model.times import SECOND, format_duration
 from plimsoll.review.findings import JUDGED, Doubt, Finding, Outcome
 from plimsoll.review.recording.impossible import BadCounter
-from plimsoll.review.sentences import breach_sentence, limit_of, subject_title, worst_text
+from plimsoll.review.sentences import describe_breach, format_subject_title, format_worst, limit_of
 from plimsoll.rules.evaluations import RuleEvaluation
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.states import EVALUATION_INTERVAL, Truth
 from plimsoll.rules.subjects import Subject
-from plimsoll.rules.wording import exactly
+from plimsoll.rules.wording import format_limit
 
 _MOST_LACKING = 2
 _WITH_VALUES = (*JUDGED, Outcome.NO_DATA, Outcome.TOO_SHORT)
@@ -35,19 +35,19 @@ _NEEDED = ("cpu", "memory", "disk")
 _UNRECORDED = (Outcome.NOT_RECORDED, Outcome.DOES_NOT_APPLY, Outcome.OFF)
 
 
-def long_absence(of: int) -> float:
+def compute_long_absence(of: int) -> float:
     """Return how long (ns) data may be missing in a run of the length `of` (ns) before the verdict is Not known."""
     long = max(_LONG_ABSENCE, _LONG_SHARE * of)
     return max(SHORTEST_ABSENCE, min(LEAST_SHARE_ABSENT * of, long))
 
 
-def doubts_text(doubts: Sequence[Doubt]) -> str:
+def join_doubts(doubts: Sequence[Doubt]) -> str:
     """Return the doubts as sentences to follow a colon: the first begins in lower case, the rest with capitals."""
     first, *items = [doubt.sentence for doubt in doubts]
-    return " ".join([first, *map(capitalized, items)])
+    return " ".join([first, *map(capitalize, items)])
 
 
-def unread(remarks: Iterable[Remark]) -> Iterator[Doubt]:
+def doubt_unread(remarks: Iterable[Remark]) -> Iterator[Doubt]:
     """Yield doubts about recordings that could not be read or only in part, or stored runs with missing values."""
     remarks = list(remarks)
     for kind, part in ((Kind.UNREAD, ""), (Kind.CUT, "a part of ")):
@@ -56,70 +56,76 @@ def unread(remarks: Iterable[Remark]) -> Iterator[Doubt]:
         names = list(dict.fromkeys(PurePath(remark.file).name for remark in not_read if remark.file))
         if names:
             which = (
-                names[0] if len(names) == 1 else f"{counted(len(names), 'recording')} ({listed(names, _MOST_NAMED)})"
+                names[0]
+                if len(names) == 1
+                else f"{format_count(len(names), 'recording')} ({join_names(names, _MOST_NAMED)})"
             )
             text = f"{part}{which} could not be read"
             same = len({remark.text for remark in not_read}) == 1
             yield Doubt(f"{text} ({not_read[0].text})") if same else Doubt(text, "see the remarks")
 
 
-def contradictory(remarks: Iterable[Remark]) -> Iterator[Doubt]:
+def doubt_contradictions(remarks: Iterable[Remark]) -> Iterator[Doubt]:
     """Yield a doubt if recordings contain different values of one host for the same times."""
     items = [remark for remark in remarks if remark.kind == Kind.CONTRADICTORY]
     names = list(dict.fromkeys(PurePath(remark.file).name for remark in items if remark.file))
     result = "values for the same time contradict each other in"
     if len(items) == 1:
         of = f"{items[0].counter}: " if items[0].counter else ""
-        yield Doubt(f"{result} {listed(names, 1)}: {of}{items[0].text}")
+        yield Doubt(f"{result} {join_names(names, 1)}: {of}{items[0].text}")
     elif items:
-        yield Doubt(f"{result} {counted(len(names), 'recording')} ({listed(names, _MOST_NAMED)})", "see the remarks")
+        yield Doubt(
+            f"{result} {format_count(len(names), 'recording')} ({join_names(names, _MOST_NAMED)})", "see the remarks"
+        )
 
 
-def missing(hosts: Sequence[str]) -> Iterator[Doubt]:
+def doubt_missing_hosts(hosts: Sequence[str]) -> Iterator[Doubt]:
     """Yield a doubt if plimsoll.toml names hosts that no log contains."""
     if hosts:
-        which = hosts[0] if len(hosts) == 1 else f"{counted(len(hosts), 'host')} ({listed(hosts, _MOST_NAMED)})"
+        which = (
+            hosts[0] if len(hosts) == 1 else f"{format_count(len(hosts), 'host')} ({join_names(hosts, _MOST_NAMED)})"
+        )
         yield Doubt(f"no log has {which}, which plimsoll.toml names")
 
 
-def missing_instances(instances: Sequence[Subject]) -> Iterator[Doubt]:
+def doubt_missing_instances(instances: Sequence[Subject]) -> Iterator[Doubt]:
     """Yield a doubt if plimsoll.toml names instances of recorded hosts that no log contains."""
     if instances:
         names = [f'"{instance.instance}" of {instance.host}' for instance in instances]
-        yield Doubt(f"no log has {listed(names, _MOST_NAMED)}, which plimsoll.toml names")
+        yield Doubt(f"no log has {join_names(names, _MOST_NAMED)}, which plimsoll.toml names")
 
 
-def bad_values(bad_counters: Sequence[BadCounter]) -> Iterator[Doubt]:
+def doubt_bad_values(bad_counters: Sequence[BadCounter]) -> Iterator[Doubt]:
     """Yield a doubt if the values of counters cannot be used."""
     if bad_counters:
-        text = f", and so with {counted(len(bad_counters) - 1, 'more counter')}" if len(bad_counters) > 1 else ""
+        text = f", and so with {format_count(len(bad_counters) - 1, 'more counter')}" if len(bad_counters) > 1 else ""
         yield Doubt(f"values of {bad_counters[0].counter} {bad_counters[0].why}{text}", "see the remarks")
 
 
-def unrecognised_names(unrecogniseds: Sequence[Unrecognised]) -> Iterator[Doubt]:
+def doubt_unrecognised_names(unrecogniseds: Sequence[Unrecognised]) -> Iterator[Doubt]:
     """Yield a doubt if counters with unknown names may be the counters that rules lack."""
     if unrecogniseds:
         count = sum(unrecognised.counters for unrecognised in unrecogniseds)
         paths = list(dict.fromkeys(path for unrecognised in unrecogniseds for path in unrecognised.paths))
         lie = f"{'lies' if count == 1 else 'lie'} under {'a name' if len(paths) == 1 else 'names'}"
-        names = listed(paths, _MOST_NAMED)
+        names = join_names(paths, _MOST_NAMED)
         yield Doubt(
-            f"{counted(count, 'counter')} ({names}) {lie} that Plimsoll does not know", f"see {Parameter.NAMES}"
+            f"{format_count(count, 'counter')} ({names}) {lie} that Plimsoll does not know", f"see {Parameter.NAMES}"
         )
 
 
-def undecided(findings: Iterable[Finding]) -> Iterator[Doubt]:
+def doubt_undecided(findings: Iterable[Finding]) -> Iterator[Doubt]:
     """Yield a doubt about thresholds crossed in a recording that is too short to tell whether the crossing counts."""
     items = [finding for finding in findings if finding.severe and finding.undecided]
     if items:
         which = "a threshold that was" if len(items) == 1 else f"{len(items):,} thresholds that were"
-        first = breach_sentence(items[0]).removesuffix(".")
-        counts = f"a crossing counts after {duration_text(items[0].rule.for_)}"
+        first = describe_breach(items[0]).removesuffix(".")
+        counts = f"a crossing counts after {format_duration(items[0].rule.for_)}"
         text = f"the recording is too short to judge {which} crossed in it: {first}, and {counts}"
         yield Doubt(text, about=items[0])
 
 
-def unfinished(findings: Iterable[Finding], end: int | None, ramp_down: int | None = None) -> Iterator[Doubt]:
+def doubt_unfinished(findings: Iterable[Finding], end: int | None, ramp_down: int | None = None) -> Iterator[Doubt]:
     """Yield doubts about signals that were past a limit when the samples of their host ended.
 
     A crossing is doubtful if the run, which ends at `end` (UTC ns), continued for longer than a crossing must last to
@@ -133,16 +139,19 @@ def unfinished(findings: Iterable[Finding], end: int | None, ramp_down: int | No
         if end is None or crossing is None or not finding.track:
             continue
         limit, unit = finding.track.healthy, finding.signal.unit
-        stood = f"{subject_title(finding)} stood {_SIDES[limit.worse]} its limit of {exactly(limit.limit, unit)}"
+        stood = (
+            f"{format_subject_title(finding)} stood {_SIDES[limit.worse]} its limit of "
+            f"{format_limit(limit.limit, unit)}"
+        )
         early, for_ = end - crossing.end, finding.rule.for_
         if early > max(for_, 2 * finding.track.window):
-            text = f"{stood} when its samples ended, {duration_text(early)} before the end of the run"
+            text = f"{stood} when its samples ended, {format_duration(early)} before the end of the run"
         elif finding.rule.severity == "warning" and ramp_down is not None and crossing.start >= ramp_down:
             continue
         elif finding.stood_at_end:
-            last = f"for the last {duration_text(crossing.duration)} of what was recorded"
-            text = f"{stood} {last}, at worst {worst_text(finding, crossing.worst)}, and a crossing counts after "
-            text += duration_text(for_)
+            last = f"for the last {format_duration(crossing.duration)} of what was recorded"
+            text = f"{stood} {last}, at worst {format_worst(finding, crossing.worst)}, and a crossing counts after "
+            text += format_duration(for_)
         else:
             continue
         before = entries.get((finding.rule.signal, finding.track.subject))
@@ -151,22 +160,22 @@ def unfinished(findings: Iterable[Finding], end: int | None, ramp_down: int | No
     yield from (doubt for _, doubt in entries.values())
 
 
-def across_gaps(findings: Iterable[Finding]) -> Iterator[Doubt]:
+def doubt_across_gaps(findings: Iterable[Finding]) -> Iterator[Doubt]:
     """Yield doubts about thresholds crossed on both sides of a gap in the data, and so perhaps throughout the gap."""
     for finding in findings:
         gap = (
-            _gap_in_crossing(finding.track, finding.rule.for_)
+            _find_gap_in_crossing(finding.track, finding.rule.for_)
             if finding.track and finding.outcome == Outcome.WITHIN
             else None
         )
         if finding.severe and finding.track and gap:
             side = _SIDES[finding.track.healthy.worse]
-            counts = f"and a crossing counts after {duration_text(finding.rule.for_)}"
-            when = f"before and after {duration_text(gap)} without data"
-            yield Doubt(f"{subject_title(finding)} went {side} its limit {when}, {counts}", about=finding)
+            counts = f"and a crossing counts after {format_duration(finding.rule.for_)}"
+            when = f"before and after {format_duration(gap)} without data"
+            yield Doubt(f"{format_subject_title(finding)} went {side} its limit {when}, {counts}", about=finding)
 
 
-def _gap_in_crossing(track: RuleEvaluation, for_: int) -> int | None:
+def _find_gap_in_crossing(track: RuleEvaluation, for_: int) -> int | None:
     """Return the length (ns) of a gap that lasts at least `for_` (ns) with the crossings on both sides; else None.
 
     Gaps of an hour or more do not count, as the crossings on both sides may have separate causes.
@@ -185,51 +194,51 @@ def _gap_in_crossing(track: RuleEvaluation, for_: int) -> int | None:
     return None
 
 
-def not_throughout(spans: Mapping[str, tuple[int, int]], rows: tuple[int, int], interval: int) -> Iterator[Doubt]:
+def doubt_partial_hosts(spans: Mapping[str, tuple[int, int]], rows: tuple[int, int], interval: int) -> Iterator[Doubt]:
     """Yield a doubt about hosts whose samples begin well after the start of the recordings, or end well before the end.
 
     `spans` has the first and last sample of each host, `rows` the first and last row of all recordings (UTC ns).
     `interval` is the longest sampling interval (ns).
     """
     start, end = rows
-    value = max(long_absence(end - start), PAUSE * interval)
+    value = max(compute_long_absence(end - start), PAUSE * interval)
     entries: dict[str, str] = {}
     for host, (first, last) in spans.items():
-        late = [f"from {duration_text(first - start)} after the start"] if first - start > value else []
-        early = [f"until {duration_text(end - last)} before the end"] if end - last > value else []
+        late = [f"from {format_duration(first - start)} after the start"] if first - start > value else []
+        early = [f"until {format_duration(end - last)} before the end"] if end - last > value else []
         if late or early:
             entries[host] = " and ".join((*late, *early))
     if len(entries) == 1:
         (host, when), *_ = entries.items()
         yield Doubt(f"{host} was recorded only {when} of the run")
     elif entries:
-        text = listed([f"{host} {when}" for host, when in entries.items()], _MOST_NAMED)
+        text = join_names([f"{host} {when}" for host, when in entries.items()], _MOST_NAMED)
         yield Doubt(f"{len(entries):,} hosts were recorded for a part of the run only: {text}")
 
 
-def apart_from_load(is_apart: bool) -> Iterator[Doubt]:
+def doubt_apart_from_load(is_apart: bool) -> Iterator[Doubt]:
     """Yield a doubt if `is_apart`: the load driver's results and the hosts' recordings do not overlap in time."""
     if is_apart:
         result = "the results of the load driver and the recordings of the hosts have no time in common"
         yield Doubt(result, "name those of one run, or correct the zone or clock of one of them")
 
 
-def without_values(findings: Iterable[Finding], has_values: Callable[[Finding], bool]) -> Iterator[Doubt]:
+def doubt_without_values(findings: Iterable[Finding], has_values: Callable[[Finding], bool]) -> Iterator[Doubt]:
     """Yield a doubt about processor, memory and disk signals that were recorded on a host without a single value."""
     judged: dict[tuple[str, str], bool] = {}
     names: dict[tuple[str, str], str] = {}
     for finding in findings:
         resource = finding.rule.signal.partition(".")[0]
         if finding.severe and finding.subject and resource in _NEEDED and finding.outcome not in _UNRECORDED:
-            key = host_key(finding.subject.host), finding.rule.signal
+            key = make_host_key(finding.subject.host), finding.rule.signal
             judged[key] = judged.get(key, False) or finding.outcome != Outcome.NO_DATA or has_values(finding)
             names[key] = f"{finding.signal.title} of {finding.subject.host}"
     blank = [names[key] for key, is_judged in judged.items() if not is_judged]
     if blank:
-        yield Doubt(f"there is no value in what was recorded for {listed(blank, _MOST_NAMED)}")
+        yield Doubt(f"there is no value in what was recorded for {join_names(blank, _MOST_NAMED)}")
 
 
-def objective(findings: Iterable[Finding]) -> Iterator[Doubt]:
+def doubt_objective(findings: Iterable[Finding]) -> Iterator[Doubt]:
     """Yield a doubt if limits of the objective in plimsoll.toml could not be judged."""
     lacking = [
         finding
@@ -242,10 +251,10 @@ def objective(findings: Iterable[Finding]) -> Iterator[Doubt]:
     names = list(dict.fromkeys(finding.signal.title for finding in lacking))
     if names:
         why = "the load driver's results do not have it, or too little of it"
-        yield Doubt(f"the objective was not judged for {listed(names, _MOST_NAMED)}", why)
+        yield Doubt(f"the objective was not judged for {join_names(names, _MOST_NAMED)}", why)
 
 
-def too_short(findings: Sequence[Finding]) -> Iterator[Doubt]:
+def doubt_short_data(findings: Sequence[Finding]) -> Iterator[Doubt]:
     """Yield a doubt for each host with too little data for at least half of its recorded warning and critical rules."""
     for host, recorded in _can_fire(findings).items():
         unable = sum(not judged for judged in recorded)
@@ -254,10 +263,10 @@ def too_short(findings: Sequence[Finding]) -> Iterator[Doubt]:
             few = f"{share} warning and critical thresholds"
             of = "the one warning or critical threshold" if len(recorded) == 1 else few
             reason = f"the recording of {host} is too short, or lacks data, for {of} whose counters were recorded"
-            yield Doubt(reason, _recording_advice(findings, host))
+            yield Doubt(reason, _advise_recording(findings, host))
 
 
-def _recording_advice(findings: Iterable[Finding], host: str) -> str:
+def _advise_recording(findings: Iterable[Finding], host: str) -> str:
     """Return advice on how long to record a host so that about 80 % of the rules recorded too briefly can be judged.
 
     The advice is empty if no rule of the host was recorded too briefly.
@@ -269,13 +278,13 @@ def _recording_advice(findings: Iterable[Finding], host: str) -> str:
         and finding.outcome == Outcome.TOO_SHORT
         and finding.track
         and finding.subject
-        and host_key(finding.subject.host) == host_key(host)
+        and make_host_key(finding.subject.host) == make_host_key(host)
     ]
     if not short:
         return ""
     needed = sorted(rule.for_ + track.window for rule, track in short)[len(short) * 4 // 5]
     broken = all(int(track.times[-1] - track.times[0]) >= needed for _, track in short)
-    return f"record for {duration_text(needed)} or longer{' without a break' if broken else ''}"
+    return f"record for {format_duration(needed)} or longer{' without a break' if broken else ''}"
 
 
 def _can_fire(findings: Iterable[Finding]) -> dict[str, list[bool]]:
@@ -285,12 +294,12 @@ def _can_fire(findings: Iterable[Finding]) -> dict[str, list[bool]]:
     for finding in findings:
         lacks_fact = finding.outcome == Outcome.NOT_JUDGED and finding.needs is not None
         if finding.severe and finding.subject and finding.outcome not in _UNRECORDED and not lacks_fact:
-            host = hosts.setdefault(host_key(finding.subject.host), finding.subject.host)
+            host = hosts.setdefault(make_host_key(finding.subject.host), finding.subject.host)
             rules[host, finding.rule.id] = rules.get((host, finding.rule.id), False) or not finding.cannot_fire
     return group_pairs((host, judged) for (host, _), judged in rules.items())
 
 
-def without_their_conditions(
+def doubt_without_conditions(
     findings: Sequence[Finding], signals: Mapping[str, Signal], recorded: IsRecorded
 ) -> list[Doubt]:
     """Return doubts about limits passed for long enough to count while a further condition of the rule had no data.
@@ -299,21 +308,24 @@ def without_their_conditions(
     has all its conditions recorded. Several rules on one signal of a subject give a single doubt.
     """
     judged = [finding for finding in findings if finding.severe and finding.subject and finding.outcome in _WITH_VALUES]
-    open_ = {finding: past for finding in judged if finding.rule.and_ and (past := _time_past(finding))}
+    open_ = {finding: past for finding in judged if finding.rule.and_ and (past := _compute_time_past(finding))}
     if not open_:
         return []
-    settled = {_limit(finding) for finding in judged if not _lacking(finding, recorded)}
+    settled = {_limit(finding) for finding in judged if not _list_lacking(finding, recorded)}
     doubts: dict[object, Doubt] = {}
     for finding, past in open_.items():
-        if (lacking := _lacking(finding, recorded)) and _limit(finding) not in settled:
+        if (lacking := _list_lacking(finding, recorded)) and _limit(finding) not in settled:
             side, names = _SIDES[limit_of(finding).worse], [signals[name].title for name in lacking]
-            reason = f"{subject_title(finding)} was {side} its limit for {duration_text(past)}, which counts or not by"
-            doubt = Doubt(f"{reason} {listed(names, _MOST_LACKING)}", "record that, too", about=finding)
+            reason = (
+                f"{format_subject_title(finding)} was {side} its limit for {format_duration(past)}, which counts or "
+                "not by"
+            )
+            doubt = Doubt(f"{reason} {join_names(names, _MOST_LACKING)}", "record that, too", about=finding)
             doubts.setdefault((finding.rule.signal, finding.subject), doubt)
     return list(doubts.values())
 
 
-def _lacking(finding: Finding, recorded: IsRecorded) -> list[str]:
+def _list_lacking(finding: Finding, recorded: IsRecorded) -> list[str]:
     """Return the signals that a rule's further conditions need and that were not recorded."""
     host = finding.subject.host if finding.subject else ""
     needed = [part.signal for part in finding.rule.and_ if not part.if_not_recorded]
@@ -324,7 +336,7 @@ def _limit(finding: Finding) -> object:
     return finding.rule.signal, finding.subject.key if finding.subject else None, limit_of(finding)
 
 
-def _time_past(finding: Finding) -> int:
+def _compute_time_past(finding: Finding) -> int:
     """Return how long (ns) a value was past its limit while another condition had no data; 0 if too short to count."""
     track = finding.track
     if track is None:

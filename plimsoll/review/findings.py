@@ -12,7 +12,7 @@ from plimsoll.model.group_pairs import group_pairs
 from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.run import Phase, Planned
 from plimsoll.model.samples import Samples
-from plimsoll.model.series import host_key
+from plimsoll.model.series import make_host_key
 from plimsoll.rules.crossings import NO_CROSSINGS, Crossing, CrossingColumns
 from plimsoll.rules.evaluations import RuleEvaluation
 from plimsoll.rules.schema.field_types import Resource
@@ -279,7 +279,7 @@ class Question:
     planned: Sequence[Planned] = ()
 
 
-def worst_first(findings: Iterable[Finding]) -> list[Finding]:
+def sort_worst_first(findings: Iterable[Finding]) -> list[Finding]:
     """Return the findings sorted worst first.
 
     Crossed findings of one rule whose durations differ by less than about a tenth are sorted by their worst values.
@@ -289,13 +289,13 @@ def worst_first(findings: Iterable[Finding]) -> list[Finding]:
         ((finding.rule.id, finding.outcome), at) for at, finding in enumerate(ranked) if finding.outcome in CROSSED
     )
     for places in by_rule.values():
-        alike = sorted((ranked[at] for at in places), key=_by_value)
+        alike = sorted((ranked[at] for at in places), key=_rank_by_value)
         for at, finding in zip(places, alike, strict=True):
             ranked[at] = finding
     return ranked
 
 
-def _by_value(finding: Finding) -> tuple[int, int, int, float]:
+def _rank_by_value(finding: Finding) -> tuple[int, int, int, float]:
     """Return a sort key: severity, then durations rounded to about a tenth, then the worst value."""
     longest, in_all = (round(log(max(value, 1)) / log(1.1)) for value in (finding.longest_fired, finding.time_crossed))
     return SEVERITIES.index(finding.rule.severity), -longest, -in_all, -finding.times_past
@@ -304,7 +304,7 @@ def _by_value(finding: Finding) -> tuple[int, int, int, float]:
 def _rank(finding: Finding) -> tuple[object, ...]:
     """Return a sort key, worst first: crossed by severity and duration, too short, within limits by room, unjudged."""
     subject = finding.subject
-    name = finding.rule.id, host_key(subject.host) if subject else "", (subject.instance or "") if subject else ""
+    name = finding.rule.id, make_host_key(subject.host) if subject else "", (subject.instance or "") if subject else ""
     if finding.track is None:  # most findings: not recorded
         return _OUTCOME[finding.outcome], 0, False, 0, 0, 0, float("inf"), *name
     crossed = finding.outcome in CROSSED
@@ -321,7 +321,7 @@ def _rank(finding: Finding) -> tuple[object, ...]:
     )
 
 
-def nearness(finding: Finding) -> tuple[bool, bool, float, float, float]:
+def rank_nearness(finding: Finding) -> tuple[bool, bool, float, float, float]:
     """Return a sort key of findings within limits: severe findings first, then briefly crossed findings, then by room.
 
     Findings without room follow by their worst values, the value nearest to its limit first.

@@ -9,25 +9,25 @@ import numpy as np
 from plimsoll.hosts.facts import Drives, Facts, UnknownFact
 from plimsoll.model.counter_names.name_clues import is_esxtop
 from plimsoll.model.group_pairs import group_pairs
-from plimsoll.model.log import Log, Times, merge_times, other_intervals, sampling_interval
-from plimsoll.model.remark import counted
+from plimsoll.model.log import Log, Times, find_other_intervals, find_sampling_interval, merge_times
+from plimsoll.model.remark import format_count
 from plimsoll.model.run import Phase
 from plimsoll.model.samples import Samples
-from plimsoll.model.series import LOAD_DRIVER, Series, host_key
-from plimsoll.model.times import SECOND, duration_text
-from plimsoll.review.findings import CROSSED, Applied, Finding, Outcome, Question, worst_first
-from plimsoll.review.processes import with_processes
-from plimsoll.review.recorded_signals import RecordedSignals, signal_samples
-from plimsoll.review.sentences import often
-from plimsoll.review.superseded import supersede, without_stand_ins
+from plimsoll.model.series import LOAD_DRIVER, Series, make_host_key
+from plimsoll.model.times import SECOND, format_duration
+from plimsoll.review.findings import CROSSED, Applied, Finding, Outcome, Question, sort_worst_first
+from plimsoll.review.processes import add_processes
+from plimsoll.review.recorded_signals import RecordedSignals, compute_signal_samples
+from plimsoll.review.sentences import describe_often
+from plimsoll.review.superseded import drop_stand_ins, supersede
 from plimsoll.rules.evaluate import RuleEvaluator
 from plimsoll.rules.evaluations import RuleEvaluation
-from plimsoll.rules.host_filter import fitted, hosts_text
+from plimsoll.rules.host_filter import describe_hosts, fit_rule
 from plimsoll.rules.schema.pack import Pack, Rule
 from plimsoll.rules.schema.signal import Signal
-from plimsoll.rules.signal_finder import ResolvedSeries, ResolvedSource, recorded_as
-from plimsoll.rules.states import State, evaluation_times
-from plimsoll.rules.subjects import Subject, has_object, host_of, host_tags, hosts_of
+from plimsoll.rules.signal_finder import ResolvedSeries, ResolvedSource, drop_request_rate
+from plimsoll.rules.states import State, list_evaluation_times
+from plimsoll.rules.subjects import Subject, find_host, has_object, list_host_tags, map_hosts
 from plimsoll.rules.wording import limit_text
 
 
@@ -48,13 +48,13 @@ def judge(
         applied.append(Applied(pack, hosts, why))
         for rule in pack.rules:
             findings += run.findings(pack, rule, hosts)
-    findings = without_stand_ins(findings)
+    findings = drop_stand_ins(findings)
     findings = supersede(findings, facts.find, question.by_hand)
-    findings = with_processes(findings, question.signals, run.recorded, phases)
-    return worst_first(findings), applied
+    findings = add_processes(findings, question.signals, run.recorded, phases)
+    return sort_worst_first(findings), applied
 
 
-def crossed_before(
+def find_crossed_before(
     logs: Sequence[Log], whole: RecordedSignals, question: Question, facts: Facts, judged: Sequence[Finding]
 ) -> tuple[Finding, ...]:
     """Return the findings of rules for a phase that are crossed over the whole run, but not in the judged phases."""
@@ -88,13 +88,13 @@ class _RunJudge:
         self._hosts: dict[str, str] = {}
         self._objects: dict[str, dict[object, Series]] = {}  # for each host, one series of each object
         self._host_times: dict[str, list[Times]] = {}
-        tags = host_tags(question.signals)
+        tags = list_host_tags(question.signals)
         for log in logs:
-            for host, name in hosts_of(log.series, tags).items():
+            for host, name in map_hosts(log.series, tags).items():
                 self._hosts.setdefault(host, name)
                 self._host_times.setdefault(host, []).append(log.times)
         for series in whole.series:
-            of_host = self._objects.setdefault(host_key(host_of(series, tags)), {})
+            of_host = self._objects.setdefault(make_host_key(find_host(series, tags)), {})
             of_host.setdefault((series.measurement, series.tag("objectname")), series)
         for host, items in self._objects.items():
             # An ESXi host is judged by its own pack: its object Memory is not the one of Windows.
@@ -141,8 +141,8 @@ class _RunJudge:
     def recorded(self, name: str, host: str) -> Iterator[tuple[str, Samples]]:
         """Yield the instances of a signal on a host, with their samples in the judged part of the run."""
         for subject, origin in self._origins(name).values() if name in self._question.signals else ():
-            if host_key(subject.host) == host_key(host) and subject.instance is not None:
-                samples = signal_samples(origin, self._samples)
+            if make_host_key(subject.host) == make_host_key(host) and subject.instance is not None:
+                samples = compute_signal_samples(origin, self._samples)
                 if samples is not None:
                     yield subject.instance, samples.between(self._question.start, self._question.end)
 
@@ -152,12 +152,12 @@ class _RunJudge:
             yield Finding(pack, rule, self._question.signals[rule.signal], Outcome.DOES_NOT_APPLY)
             return
         recorded = group_pairs(
-            (host_key(subject.host), (subject, origin)) for subject, origin in self._origins(rule.signal).values()
+            (make_host_key(subject.host), (subject, origin)) for subject, origin in self._origins(rule.signal).values()
         )
         for host in hosts:
-            yield from self._on_host(pack, rule, host, recorded.get(host_key(host), []))
+            yield from self._judge_on_host(pack, rule, host, recorded.get(make_host_key(host), []))
 
-    def _on_host(
+    def _judge_on_host(
         self, pack: Pack, documented: Rule, host: str, recorded: Sequence[tuple[Subject, ResolvedSource]]
     ) -> Iterator[Finding]:
         """Yield the findings of a rule on a host; a single finding if the rule is off, unrecorded or not for it."""
@@ -168,22 +168,25 @@ class _RunJudge:
         if override and override.off:
             yield replace(bare, outcome=Outcome.OFF)
         elif not recorded:
-            fitted = self._fitted(bare, host)
+            fitted = self._fit_to_host(bare, host)
             yield fitted if fitted.outcome == Outcome.DOES_NOT_APPLY else bare
-        elif (fitted := self._fitted(bare, host)).outcome != Outcome.NOT_RECORDED:
+        elif (fitted := self._fit_to_host(bare, host)).outcome != Outcome.NOT_RECORDED:
             yield fitted
         else:
             bare, rule = fitted, fitted.rule
             subjects = [pair for pair in recorded if rule.drive is None or self._drives.get(pair[0].key) == rule.drive]
             if not subjects:
-                notes = (no_drive(rule, host, self._question.drives, [subject for subject, _ in recorded]), *bare.notes)
+                notes = (
+                    explain_missing_drive(rule, host, self._question.drives, [subject for subject, _ in recorded]),
+                    *bare.notes,
+                )
                 yield replace(bare, outcome=Outcome.NOT_JUDGED, notes=notes, needs=f'drive = "{rule.drive}"')
-            yield from self._judged(bare, subjects)
+            yield from self._judge_subjects(bare, subjects)
 
-    def _fitted(self, bare: Finding, host: str) -> Finding:
+    def _fit_to_host(self, bare: Finding, host: str) -> Finding:
         """Return the finding; if the rule is not for the host, with severity info, or as unjudged or not applying."""
-        fit = fitted(bare.rule, partial(self._facts.find, Subject(host)))
-        only = f"it is for {hosts_text(fit.rule)}"
+        fit = fit_rule(bare.rule, partial(self._facts.find, Subject(host)))
+        only = f"it is for {describe_hosts(fit.rule)}"
         if fit.outside:
             has = " and ".join(self._facts.explain(Subject(host), fact) for fact in fit.rule.where)
             note = f"{only}; {host} has {has}"
@@ -204,10 +207,10 @@ class _RunJudge:
             case None:
                 return replace(bare, outcome=Outcome.NOT_JUDGED, notes=(missing, only, *bare.notes), needs=fit.unknown)
 
-    def _judged(self, bare: Finding, subjects: Sequence[tuple[Subject, ResolvedSource]]) -> Iterator[Finding]:
+    def _judge_subjects(self, bare: Finding, subjects: Sequence[tuple[Subject, ResolvedSource]]) -> Iterator[Finding]:
         """Yield the findings of a rule for the subjects of a host; a subject with an unknown fact is not judged."""
-        host = host_key(bare.subject.host) if bare.subject else ""
-        at = self._grid(host) if host else np.empty(0, dtype=np.int64)
+        host = make_host_key(bare.subject.host) if bare.subject else ""
+        at = self._find_grid(host) if host else np.empty(0, dtype=np.int64)
         try:
             tracks = [*self._judge.evaluate_subjects(bare.rule, subjects, at, begun=host in self._begun)]
         except UnknownFact as unknown:
@@ -217,26 +220,26 @@ class _RunJudge:
                 yield replace(bare, outcome=Outcome.NOT_JUDGED, notes=notes, needs=unknown.fact)
             else:
                 for subject in subjects:
-                    yield from self._judged(bare, [subject])
+                    yield from self._judge_subjects(bare, [subject])
             return
         for (_, origin), track in zip(subjects, tracks, strict=True):
-            yield self._finding(bare, origin, track)
+            yield self._make_finding(bare, origin, track)
 
-    def _finding(self, bare: Finding, origin: ResolvedSource, track: RuleEvaluation) -> Finding:
+    def _make_finding(self, bare: Finding, origin: ResolvedSource, track: RuleEvaluation) -> Finding:
         rule = bare.rule
-        outcome, samples = outcome_of(rule, track), self._drawn(origin, track)
-        ended = self._ended.get(host_key(track.subject.host))
+        outcome, samples = find_outcome(rule, track), self._choose_drawn(origin, track)
+        ended = self._ended.get(make_host_key(track.subject.host))
         finding = replace(bare, subject=track.subject, outcome=outcome, track=track, samples=samples, ended=ended)
         if finding.stretch is not None and finding.stretch < track.window:
             finding = replace(finding, covered=self._judge.coverage(origin, track))
-        notes = notes_on(finding, track, self._facts, self._question.signals)
+        notes = list_notes(finding, track, self._facts, self._question.signals)
         return replace(finding, notes=(*bare.notes, *notes)) if notes else finding
 
-    def _grid(self, host: str) -> Times:
+    def _find_grid(self, host: str) -> Times:
         if host not in self._grids:
             parts = self._host_times[host]
             times = parts[0] if len(parts) == 1 else merge_times(parts)
-            full = evaluation_times(times, reach=self._reach(host, parts))
+            full = list_evaluation_times(times, reach=self._find_reach(host, parts))
             first = 0 if self._question.start is None else np.searchsorted(full, self._question.start, side="left")
             last = len(full) if self._question.end is None else np.searchsorted(full, self._question.end, side="right")
             if first:
@@ -244,30 +247,30 @@ class _RunJudge:
             self._grids[host] = full[first:last]
         return self._grids[host]
 
-    def _reach(self, host: str, recordings: Sequence[Times]) -> int:
+    def _find_reach(self, host: str, recordings: Sequence[Times]) -> int:
         """Return the longest window (ns) of any rule on a host, at least twice the host's longest sampling interval."""
-        intervals = [sampling_interval(times) or 0 for times in recordings]
-        intervals += [part.interval for times in recordings for part in other_intervals(times)]
+        intervals = [find_sampling_interval(times) or 0 for times in recordings]
+        intervals += [part.interval for times in recordings for part in find_other_intervals(times)]
         widest = 2 * max(intervals, default=0)
         documented = (rule for pack in self._question.packs for rule in pack.rules)
         judged = (self._question.overrides.of(rule, host)[0] for rule in documented)
         return max(widest, *(condition.over for rule in judged for condition in rule.conditions))
 
-    def _drawn(self, origin: ResolvedSource, track: RuleEvaluation) -> Samples:
+    def _choose_drawn(self, origin: ResolvedSource, track: RuleEvaluation) -> Samples:
         """Return the samples to draw: as recorded if the signal is a single series, else the judged values."""
-        origin = recorded_as(origin)
+        origin = drop_request_rate(origin)
         samples = None
         if isinstance(origin, ResolvedSeries) and not origin.rate:
             key = origin.series.key, id(origin.transform)
             if key not in self._drawn_samples:
-                self._drawn_samples[key] = signal_samples(origin, self._samples)
+                self._drawn_samples[key] = compute_signal_samples(origin, self._samples)
             samples = self._drawn_samples[key]
         if samples is None:
             return Samples(track.times, track.values)
         return samples.between(self._question.start, self._question.end)
 
 
-def outcome_of(rule: Rule, track: RuleEvaluation) -> Outcome:
+def find_outcome(rule: Rule, track: RuleEvaluation) -> Outcome:
     """Return the outcome of a rule from its evaluation for a subject."""
     if not track.judged:
         outside_phase = len(track.states) and bool((track.states == State.NOT_JUDGED).all())
@@ -280,34 +283,34 @@ def outcome_of(rule: Rule, track: RuleEvaluation) -> Outcome:
     return Outcome.TOO_SHORT if track.longest_stretch < rule.for_ else Outcome.WITHIN
 
 
-def notes_on(finding: Finding, track: RuleEvaluation, facts: Facts, signals: Mapping[str, Signal]) -> tuple[str, ...]:
+def list_notes(finding: Finding, track: RuleEvaluation, facts: Facts, signals: Mapping[str, Signal]) -> tuple[str, ...]:
     """Return the notes on an evaluated rule, without the notes that the finding already has."""
     rule = finding.rule
     notes: list[str] = []
     if finding.outcome == Outcome.OFTEN:
-        notes.append(often(finding))
+        notes.append(describe_often(finding))
     if finding.outcome == Outcome.TOO_SHORT:
-        notes.append(_too_short(finding))
+        notes.append(_explain_short_data(finding))
     if not track.is_phase_determined:
         notes.append(f"phase unknown: meant for the {rule.phase} phase, judged throughout")
     if finding.outcome == Outcome.NOT_JUDGED:
         notes.append(f"no {rule.phase} phase in the part that was judged")
-    notes += _windows(rule, track)
+    notes += _note_windows(rule, track)
     if rule.scale:
         limit = limit_text(rule.healthy, finding.signal.unit, rule.scale)
         notes.append(f"limit {limit}: {facts.explain(track.subject, rule.scale)}")
-    notes += _weights(rule, track.subject, facts, signals)
+    notes += _note_weights(rule, track.subject, facts, signals)
     if rule.measured_on:
         notes.append(f"measured on {rule.measured_on}")
     return tuple(notes)
 
 
-def no_drive(rule: Rule, host: str, drives: Drives, recorded: Sequence[Subject]) -> str:
+def explain_missing_drive(rule: Rule, host: str, drives: Drives, recorded: Sequence[Subject]) -> str:
     """Return why a rule with `drive` is not judged: no disk is marked for it, or no marked disk was recorded."""
     marked = [
         subject.instance
         for subject, holds in drives.items()
-        if host_key(subject.host) == host_key(host) and holds == rule.drive
+        if make_host_key(subject.host) == make_host_key(host) and holds == rule.drive
     ]
     if not marked:
         return f'tell which drives hold the {rule.drive} in plimsoll.toml (drive = "{rule.drive}")'
@@ -316,30 +319,30 @@ def no_drive(rule: Rule, host: str, drives: Drives, recorded: Sequence[Subject])
     return f'{missing} (drive = "{rule.drive}" in plimsoll.toml) is not recorded; recorded: {names or "no drives"}'
 
 
-def _too_short(finding: Finding) -> str:
-    counts = f"is shorter than the {duration_text(finding.rule.for_)} that count"
+def _explain_short_data(finding: Finding) -> str:
+    counts = f"is shorter than the {format_duration(finding.rule.for_)} that count"
     if finding.crossings:
         part = "throughout" if finding.share_of_time == 1 else "for part of"
         return f"crossed {part} what was recorded, which {counts}"
-    longest = duration_text(finding.stretch) if finding.stretch else "one evaluation"
+    longest = format_duration(finding.stretch) if finding.stretch else "one evaluation"
     return f"recorded for {longest} without a break, which {counts}"
 
 
-def _windows(rule: Rule, track: RuleEvaluation) -> Iterator[str]:
+def _note_windows(rule: Rule, track: RuleEvaluation) -> Iterator[str]:
     """Yield a note for each window that was widened because samples are too far apart."""
     if track.window > rule.over:
-        widened = f"window widened from {duration_text(rule.over)} to {duration_text(track.window)}"
+        widened = f"window widened from {format_duration(rule.over)} to {format_duration(track.window)}"
         yield f"{widened}, twice the sampling interval"
     for other_window in track.other_windows:
-        text = f"every {duration_text(other_window // 2)}" if other_window > rule.over else "more often"
-        yield f"window of {duration_text(other_window)} where the log was sampled {text}"
+        text = f"every {format_duration(other_window // 2)}" if other_window > rule.over else "more often"
+        yield f"window of {format_duration(other_window)} where the log was sampled {text}"
 
 
-def _weights(rule: Rule, subject: Subject, facts: Facts, signals: Mapping[str, Signal]) -> Iterator[str]:
+def _note_weights(rule: Rule, subject: Subject, facts: Facts, signals: Mapping[str, Signal]) -> Iterator[str]:
     """Yield a note on each weighted operand of the rule's signal: how many times it counts, and by which fact."""
     derived = signals[rule.signal].derived
     for name, weight in derived.weights.items() if derived else ():
         fact = facts.find(subject, weight.by)
-        times = counted(round(weight.of(fact)), "time")
+        times = format_count(round(weight.of(fact)), "time")
         by = f"{weight.by} = {fact:g} (plimsoll.toml)" if fact is not None else f"{weight.by} is not known"
         yield f"{signals[name].title.lower()} counted {times}: {by}"

@@ -26,7 +26,7 @@ _AT_ONCE = 64  # instances
 RecordedOn = Callable[[str, str], Iterable[tuple[str, Samples]]]
 
 
-def with_processes(
+def add_processes(
     findings: Sequence[Finding], signals: Mapping[str, Signal], recorded: RecordedOn, phases: Sequence[Phase] = ()
 ) -> list[Finding]:
     """Return the findings, crossed findings with the processes that used most in each crossing, if recorded.
@@ -41,14 +41,14 @@ def with_processes(
         if finding.outcome in CROSSED and finding.subject and name in signals:
             rows_by_signal.setdefault((name, finding.subject.host), []).append(at)
     for (name, host), places in rows_by_signal.items():
-        users = _users([findings[at].counted for at in places], lambda n=name, h=host: recorded(n, h), phases)
+        users = _find_users([findings[at].counted for at in places], lambda n=name, h=host: recorded(n, h), phases)
         for at, by_breach in zip(places, users, strict=True):
             if by_breach:
                 with_users[at] = replace(findings[at], processes=Processes(signals[name], by_breach))
     return with_users
 
 
-def _users(
+def _find_users(
     breaches: Sequence[CrossingColumns],
     recorded: Callable[[], Iterable[tuple[str, Samples]]],
     phases: Sequence[Phase],
@@ -56,18 +56,18 @@ def _users(
     """Return, for each finding's crossings, the processes that used most in a crossing, keyed by its start (UTC ns)."""
     chosen = [crossings.longest(MOST_BREACHES) for crossings in breaches]
     starts = np.concatenate([crossings.starts for crossings in chosen])
-    names, means = _highest(recorded(), starts, np.concatenate([crossings.ends for crossings in chosen]))
+    names, means = _find_highest(recorded(), starts, np.concatenate([crossings.ends for crossings in chosen]))
     users = set(names[np.isfinite(means)].tolist())
     if not users:
         return [{} for _ in breaches]
     otherwise: dict[tuple[str, int, str], float | None] = {}
-    phases_of = [_phases_of(crossings, phases) for crossings in chosen]
+    phases_of = [_find_phases(crossings, phases) for crossings in chosen]
     for name, samples in recorded():
         if name in users:
             present = samples.present
             for at, breach in enumerate(breaches):
                 for phase in {phase for phase in phases_of[at] if phase is not None}:
-                    values = present.values[in_rest_of_phase(present.times, phase, breach, phases)]
+                    values = present.values[mark_rest_of_phase(present.times, phase, breach, phases)]
                     otherwise[name, at, phase] = float(values.mean()) if len(values) else None
     uses_list: list[dict[int, tuple[Use, ...]]] = []
     row = 0
@@ -86,12 +86,14 @@ def _users(
     return uses_list
 
 
-def _highest(recorded: Iterable[tuple[str, Samples]], starts: Times, ends: Times) -> tuple[NDArray[np.object_], Values]:
+def _find_highest(
+    recorded: Iterable[tuple[str, Samples]], starts: Times, ends: Times
+) -> tuple[NDArray[np.object_], Values]:
     """Return, for each span, the instances with the highest means, and the means; -inf for lacking instances."""
     names = np.full((_MOST, len(starts)), "", dtype=object)
     means = np.full((_MOST, len(starts)), -np.inf)
-    for instances, times, values in _grouped_by_times(recorded, int(starts.min()), int(ends.max())):
-        mean = _means(times, values, starts, ends)
+    for instances, times, values in _group_by_times(recorded, int(starts.min()), int(ends.max())):
+        mean = _compute_means(times, values, starts, ends)
         mean[~(mean > 0)] = -np.inf  # leaves out processes that used nothing
         candidates = np.concatenate((means, mean))
         best = np.argsort(-candidates, axis=0, kind="stable")[:_MOST]
@@ -101,7 +103,7 @@ def _highest(recorded: Iterable[tuple[str, Samples]], starts: Times, ends: Times
     return names.T, means.T
 
 
-def _grouped_by_times(
+def _group_by_times(
     recorded: Iterable[tuple[str, Samples]], first: int, last: int
 ) -> Iterator[tuple[list[str], Times, NDArray[np.float64]]]:
     """Yield groups of instances with equal times: names, times from `first` to `last`, and a row of values by name."""
@@ -119,7 +121,7 @@ def is_idle(instance: str) -> bool:
     return instance.casefold().partition(":")[0] == "idle"
 
 
-def _means(times: Times, values: Values, starts: Times, ends: Times) -> Values:
+def _compute_means(times: Times, values: Values, starts: Times, ends: Times) -> Values:
     """Return the mean of each row of values in each span from `starts` to `ends`; NaN without samples."""
     first, last = np.searchsorted(times, starts, "left"), np.searchsorted(times, ends, "right")
     filled = np.isfinite(values)
@@ -133,13 +135,13 @@ def _means(times: Times, values: Values, starts: Times, ends: Times) -> Values:
         return np.divide(total, count, out=np.full(count.shape, np.nan), where=count > 0)
 
 
-def phase_of(crossings: CrossingColumns, phases: Sequence[Phase]) -> str | None:
+def find_phase(crossings: CrossingColumns, phases: Sequence[Phase]) -> str | None:
     """Return the name of the phase that contains all of the crossings; None if no single phase does."""
-    names = set(_phases_of(crossings, phases))
+    names = set(_find_phases(crossings, phases))
     return names.pop() if len(names) == 1 else None
 
 
-def _phases_of(crossings: CrossingColumns, phases: Sequence[Phase]) -> list[str | None]:
+def _find_phases(crossings: CrossingColumns, phases: Sequence[Phase]) -> list[str | None]:
     """Return, for each crossing, the name of the first phase that contains it; None if no single phase does."""
     names = np.full(len(crossings), None, dtype=object)
     for phase in reversed(phases):
@@ -147,17 +149,19 @@ def _phases_of(crossings: CrossingColumns, phases: Sequence[Phase]) -> list[str 
     return names.tolist()
 
 
-def in_rest_of_phase(times: Times, name: str, crossings: CrossingColumns, phases: Sequence[Phase]) -> NDArray[np.bool_]:
+def mark_rest_of_phase(
+    times: Times, name: str, crossings: CrossingColumns, phases: Sequence[Phase]
+) -> NDArray[np.bool_]:
     """Return which times are in phases called `name` but in no crossing; no times if under 5 % of the phases."""
     inside = np.zeros(len(times), dtype=bool)
     for phase in phases:
         if phase.name == name:
             inside |= (times >= phase.start) & (times <= phase.end)
-    rest = inside & ~in_crossings(times, crossings)
+    rest = inside & ~mark_crossings(times, crossings)
     return rest if rest.sum() > _LEAST_SHARE * inside.sum() else np.zeros_like(rest)
 
 
-def in_crossings(times: Times, crossings: CrossingColumns) -> NDArray[np.bool_]:
+def mark_crossings(times: Times, crossings: CrossingColumns) -> NDArray[np.bool_]:
     """Return which times are in a crossing; `crossings` are in time order."""
     at = np.searchsorted(crossings.starts, times, side="right") - 1
     return (at >= 0) & (times <= np.append(crossings.ends, 0)[at])

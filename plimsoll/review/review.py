@@ -5,56 +5,69 @@ from dataclasses import field, replace
 from functools import cached_property
 
 from plimsoll.hosts.facts import Facts
-from plimsoll.model.counter_names.unrecognised import Unrecognised, unrecognised
+from plimsoll.model.counter_names.unrecognised import Unrecognised, find_unrecognised
 from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.log import Log, Times
 from plimsoll.model.remark import Remark
 from plimsoll.model.run import Phase, Run
-from plimsoll.model.series import LOAD_DRIVER, Series, host_key
+from plimsoll.model.series import LOAD_DRIVER, Series, make_host_key
 from plimsoll.model.times import Zone
 from plimsoll.review import doubts
-from plimsoll.review.coverage import Coverage, coverage, not_recognised, recorded_too_briefly
-from plimsoll.review.doubts import without_their_conditions
+from plimsoll.review.coverage import Coverage, compute_coverage, remark_brief_recordings, remark_unrecognised
+from plimsoll.review.doubts import doubt_without_conditions
 from plimsoll.review.findings import Applied, Doubt, Finding, Outcome, Question
-from plimsoll.review.judged_resources import healthy_text, judged_everywhere, partly_recorded, unjudged
-from plimsoll.review.judging import crossed_before, judge
-from plimsoll.review.phases.found_phases import FoundPhases, Load, find_phases, loads
-from plimsoll.review.phases.throughput_loss import ThroughputLoss, throughput_loss
+from plimsoll.review.judged_resources import (
+    describe_healthy,
+    doubt_partly_recorded,
+    doubt_unjudged,
+    list_resources_judged_everywhere,
+)
+from plimsoll.review.judging import find_crossed_before, judge
+from plimsoll.review.phases.found_phases import FoundPhases, Load, find_loads, find_phases
+from plimsoll.review.phases.throughput_loss import ThroughputLoss, find_throughput_loss
 from plimsoll.review.recorded_signals import RecordedSignals
 from plimsoll.review.recording.host_spans import (
     LONG_PAUSE,
-    gone,
-    paused,
-    pauses_and_length,
-    recordings,
-    restarted,
-    rows_of_hosts,
+    doubt_gone_services,
+    doubt_pauses,
+    doubt_restarts,
+    find_pauses,
+    find_rows_of_hosts,
+    map_recordings,
 )
 from plimsoll.review.recording.impossible import (
     BadCounter,
-    bad_counters,
-    impossible_values,
-    remarks_below_zero,
-    remarks_on_impossible,
+    doubt_impossible_values,
+    find_bad_counters,
+    remark_below_zero,
+    remark_impossible_values,
 )
 from plimsoll.review.recording.load_driver import (
     USERS,
-    driver_clock,
-    ended_early,
-    many_failed,
-    no_common_time,
-    remarks_on,
-    slow,
-    slowed,
-    some_failed,
+    describe_early_ends,
+    describe_failures,
+    describe_slow_responses,
+    doubt_failures,
+    doubt_slowed_responses,
+    find_clock_offset,
+    is_without_common_time,
+    remark_clock,
 )
-from plimsoll.review.recording.missing_fields import remarks_on_missing_fields
-from plimsoll.review.recording.standstill import stood_still, work_stopped
-from plimsoll.review.recording.throughput_dips import paused_briefly, unanswered
-from plimsoll.review.statistics import Statistic, statistics
-from plimsoll.review.unused_settings import missing_hosts, missing_instances, unused_settings
-from plimsoll.review.verdict import Group, Verdict, crossed_groups, headline, set_aside, verdict, verdict_text
-from plimsoll.rules.subjects import Subject, host_of, host_tags, hosts_of
+from plimsoll.review.recording.missing_fields import remark_missing_fields
+from plimsoll.review.recording.standstill import doubt_frozen_counters, doubt_stopped_work
+from plimsoll.review.recording.throughput_dips import describe_pauses, doubt_unanswered
+from plimsoll.review.statistics import Statistic, compute_statistics
+from plimsoll.review.unused_settings import list_missing_hosts, list_missing_instances, remark_unused_settings
+from plimsoll.review.verdict import (
+    Group,
+    Verdict,
+    find_verdict,
+    format_verdict,
+    group_crossed,
+    set_aside,
+    write_headline,
+)
+from plimsoll.rules.subjects import Subject, find_host, list_host_tags, map_hosts
 
 
 @dataclass(frozen=True)
@@ -87,7 +100,7 @@ class Review:
     @cached_property
     def verdict(self) -> Verdict:
         """The verdict on the run: healthy, not healthy, or not known."""
-        return verdict(self.findings, self.doubts)
+        return find_verdict(self.findings, self.doubts)
 
     @property
     def headline(self) -> str:
@@ -98,62 +111,64 @@ class Review:
     def word(self) -> str:
         """The verdict in words: `Healthy.`, or `Processors healthy; nothing else was judged.`"""
         if self.verdict != Verdict.HEALTHY:
-            return verdict_text(self.verdict)
-        return healthy_text(self.findings, judged_everywhere(self.findings, self.signals.has_values))
+            return format_verdict(self.verdict)
+        return describe_healthy(self.findings, list_resources_judged_everywhere(self.findings, self.signals.has_values))
 
     @cached_property
     def answer(self) -> str:
         """The reason for the verdict, in a sentence or two, and limits that will soon be reached."""
         span = (self.end or 0) - (self.start or 0)
-        reason = headline(self.findings, self.doubts, span, self.question.planned)
+        reason = write_headline(self.findings, self.doubts, span, self.question.planned)
         return " ".join((reason, *self.of_load, *self.ahead))
 
     @cached_property
     def of_load(self) -> tuple[str, ...]:
         """Sentences on failures, delays and pauses in the results of a load driver."""
-        ended = ended_early(self.signals, self.start or 0, self.end or 0)
-        waited = *some_failed(self.signals, self.findings), *slow(self.signals, self.findings)
-        pauses = tuple(paused_briefly(self.signals, self.question.phases))
+        ended = describe_early_ends(self.signals, self.start or 0, self.end or 0)
+        waited = *describe_failures(self.signals, self.findings), *describe_slow_responses(self.signals, self.findings)
+        pauses = tuple(describe_pauses(self.signals, self.question.phases))
         loss = self.throughput_loss
-        if not loss and not pauses and not any(unanswered(self.signals, self.question.phases)):
-            loss = throughput_loss(self.loads, self.start or 0, self.end or 0, is_slight=True)
+        if not loss and not pauses and not any(doubt_unanswered(self.signals, self.question.phases)):
+            loss = find_throughput_loss(self.loads, self.start or 0, self.end or 0, is_slight=True)
         pauses = (*pauses, f"{loss.clause}.") if loss and not loss.doubt else pauses
-        return (*waited, *pauses, *(() if no_common_time(self.signals) else ended))
+        return (*waited, *pauses, *(() if is_without_common_time(self.signals) else ended))
 
     @cached_property
     def doubts(self) -> tuple[Doubt, ...]:
         """Reasons not to call the run healthy even if nothing was crossed; the most serious first, without repeats."""
-        too_short = tuple(doubts.too_short(self.findings))
+        too_short = tuple(doubts.doubt_short_data(self.findings))
         has_values, loss = self.signals.has_values, self.throughput_loss
         reasons = (
-            *doubts.unread(self.remarks),
-            *doubts.contradictory(self.remarks),
-            *doubts.missing(self.missing_hosts),
-            *doubts.missing_instances(self.missing_instances),
-            *doubts.bad_values(self.bad_counters),
-            *impossible_values(self.findings, self.bad_counters, self.signals.samples),
-            *stood_still(self.signals, self.question.signals, self.hosts),
-            *doubts.objective(self.findings),
-            *many_failed(self.signals, self.findings),
-            *(() if loss and loss.doubt else unanswered(self.signals, self.question.phases)),
-            *slowed(self.signals, self.findings),
-            *doubts.undecided(self.findings),
-            *doubts.unfinished(
+            *doubts.doubt_unread(self.remarks),
+            *doubts.doubt_contradictions(self.remarks),
+            *doubts.doubt_missing_hosts(self.missing_hosts),
+            *doubts.doubt_missing_instances(self.missing_instances),
+            *doubts.doubt_bad_values(self.bad_counters),
+            *doubt_impossible_values(self.findings, self.bad_counters, self.signals.samples),
+            *doubt_frozen_counters(self.signals, self.question.signals, self.hosts),
+            *doubts.doubt_objective(self.findings),
+            *doubt_failures(self.signals, self.findings),
+            *(() if loss and loss.doubt else doubt_unanswered(self.signals, self.question.phases)),
+            *doubt_slowed_responses(self.signals, self.findings),
+            *doubts.doubt_undecided(self.findings),
+            *doubts.doubt_unfinished(
                 self.findings, self.end, judged_phases.ramp_down if (judged_phases := self.judged_by_found) else None
             ),
-            *doubts.across_gaps(self.findings),
+            *doubts.doubt_across_gaps(self.findings),
             *self.interruptions,
-            *doubts.apart_from_load(no_common_time(self.signals)),
-            *doubts.unrecognised_names(self.maybe_needed),
+            *doubts.doubt_apart_from_load(is_without_common_time(self.signals)),
+            *doubts.doubt_unrecognised_names(self.maybe_needed),
             *too_short,
-            *doubts.without_values(self.findings, has_values),
+            *doubts.doubt_without_values(self.findings, has_values),
             *self.insight_doubts,
         )
-        if verdict(self.findings, ()) != Verdict.NOT_HEALTHY:
-            reasons += tuple(without_their_conditions(self.findings, self.question.signals, self.signals.is_recorded))
-        if not reasons and verdict(self.findings, ()) != Verdict.NOT_HEALTHY:
+        if find_verdict(self.findings, ()) != Verdict.NOT_HEALTHY:
+            reasons += tuple(doubt_without_conditions(self.findings, self.question.signals, self.signals.is_recorded))
+        if not reasons and find_verdict(self.findings, ()) != Verdict.NOT_HEALTHY:
             resources = self.question.resources
-            reasons = tuple(unjudged(self.findings, resources, self.applied, has_values, too_short=bool(too_short)))
+            reasons = tuple(
+                doubt_unjudged(self.findings, resources, self.applied, has_values, too_short=bool(too_short))
+            )
             reasons += self.partly_recorded
         return tuple(dict.fromkeys(reasons))  # two rules on one signal give the same sentence
 
@@ -164,49 +179,54 @@ class Review:
         A system in operation and its recorder may be restarted, so that only late or early ends of a host's recording,
         and pauses of at least a third of the time, are doubts.
         """
-        rows = rows_of_hosts(self.logs, self._part)
-        apart = tuple(doubts.not_throughout(self.spans, rows, max(self.intervals, default=0)))
+        rows = find_rows_of_hosts(self.logs, self._part)
+        apart = tuple(doubts.doubt_partial_hosts(self.spans, rows, max(self.intervals, default=0)))
         planned = self.question.planned
         if self.question.in_operation:
-            return (*apart, *paused(self._recordings, planned, 1 / 3))
+            return (*apart, *doubt_pauses(self._recordings, planned, 1 / 3))
         tests = self.phases_found.tests if self.phases_found else 0
-        loss, stopped = self.throughput_loss, tuple(work_stopped(self.signals, self.question.signals, planned, tests))
+        loss, stopped = (
+            self.throughput_loss,
+            tuple(doubt_stopped_work(self.signals, self.question.signals, planned, tests)),
+        )
         return (
             *apart,
             *((loss.doubt,) if loss and loss.doubt and not stopped else ()),
-            *paused(self._recordings, planned),
-            *restarted(self.signals, self.remarks, planned),
+            *doubt_pauses(self._recordings, planned),
+            *doubt_restarts(self.signals, self.remarks, planned),
             *stopped,
-            *gone(self.logs, self.hosts, self.host_of, self._part, self.question.packs, planned),
+            *doubt_gone_services(self.logs, self.hosts, self.host_of, self._part, self.question.packs, planned),
         )
 
     @cached_property
     def partly_recorded(self) -> tuple[Doubt, ...]:
         """Doubts about resources that were not recorded for a part of the run."""
         resources, signals = self.question.resources, self.signals
-        return tuple(partly_recorded(self.findings, resources, signals.has_values, signals.times, self._recordings))
+        return tuple(
+            doubt_partly_recorded(self.findings, resources, signals.has_values, signals.times, self._recordings)
+        )
 
     @cached_property
     def _recordings(self) -> dict[str, list[Times]]:
         """The times (UTC ns) of each recording of each host, in the reviewed part of the run."""
-        return recordings(self.logs, self.hosts, self.host_of, self._part)
+        return map_recordings(self.logs, self.hosts, self.host_of, self._part)
 
     @cached_property
     def pauses(self) -> list[tuple[int, int, str]]:
         """The samples (UTC ns) around each pause of a host's recorder, and the host; empty if all are short."""
-        by_host = {host: pauses_and_length(parts, self.question.planned)[0] for host, parts in self._recordings.items()}
+        by_host = {host: find_pauses(parts, self.question.planned)[0] for host, parts in self._recordings.items()}
         pauses = [(start, end, host) for host, spans in by_host.items() for start, end in spans]
         return pauses if any(end - start >= LONG_PAUSE for start, end, _ in pauses) else []
 
     @cached_property
     def coverage(self) -> Coverage:
         """How many of the thresholds that apply were judged, and why the rest was not."""
-        return coverage(self.findings)
+        return compute_coverage(self.findings)
 
     @cached_property
     def groups(self) -> tuple[Group, ...]:
         """The crossed findings, grouped by signal, worst first."""
-        return crossed_groups(self.findings)
+        return group_crossed(self.findings)
 
     @cached_property
     def set_aside(self) -> tuple[Finding, ...]:
@@ -217,22 +237,22 @@ class Review:
     def unrecognised(self) -> tuple[Unrecognised, ...]:
         """Counters with unknown names that look like counters of Windows in an unsupported language."""
         series = {series.key: series for log in self.logs for series in log.series}.values()
-        return tuple(unrecognised(replace(series, host=self.host_of(series)) for series in series))
+        return tuple(find_unrecognised(replace(series, host=self.host_of(series)) for series in series))
 
     @cached_property
     def maybe_needed(self) -> tuple[Unrecognised, ...]:
         """Unrecognised counters of hosts that lack a counter for a general rule, which may need one of them."""
         lacking = {
-            host_key(finding.subject.host)
+            make_host_key(finding.subject.host)
             for finding in self.of(Outcome.NOT_RECORDED)
             if finding.subject and finding.pack.applies_to is None
         }
-        return tuple(unrecognised for unrecognised in self.unrecognised if host_key(unrecognised.host) in lacking)
+        return tuple(unrecognised for unrecognised in self.unrecognised if make_host_key(unrecognised.host) in lacking)
 
     @cached_property
     def bad_counters(self) -> tuple[BadCounter, ...]:
         """Counters that rules may need but whose values cannot be used."""
-        return bad_counters(self.logs, self.question.packs)
+        return find_bad_counters(self.logs, self.question.packs)
 
     def of(self, *outcomes: Outcome) -> list[Finding]:
         """Return the findings that have one of the given outcomes, worst first."""
@@ -252,18 +272,18 @@ class Review:
     @cached_property
     def hosts(self) -> tuple[str, ...]:
         """The recorded computers, load drivers included, each spelled as first seen."""
-        return tuple(hosts_of((series for log in self.logs for series in log.series), self._host_tags).values())
+        return tuple(map_hosts((series for log in self.logs for series in log.series), self._host_tags).values())
 
     @cached_property
     def computers(self) -> tuple[str, ...]:
         """The hosts, without hosts known only from the results of a load driver."""
         recorded = {
-            host_key(self.host_of(series))
+            make_host_key(self.host_of(series))
             for log in self.logs
             for series in log.series
             if series.measurement not in LOAD_DRIVER
         }
-        return tuple(host for host in self.hosts if host_key(host) in recorded)
+        return tuple(host for host in self.hosts if make_host_key(host) in recorded)
 
     @cached_property
     def spans(self) -> dict[str, tuple[int, int]]:
@@ -280,7 +300,7 @@ class Review:
     @cached_property
     def missing_hosts(self) -> tuple[str, ...]:
         """The expected hosts that were not recorded."""
-        return missing_hosts(self.question.expected_hosts, self.hosts)
+        return list_missing_hosts(self.question.expected_hosts, self.hosts)
 
     @cached_property
     def missing_instances(self) -> tuple[Subject, ...]:
@@ -288,7 +308,7 @@ class Review:
         if not self.question.expected_hosts:
             return ()
         series = [series for log in self.logs for series in log.series]
-        return missing_instances(
+        return list_missing_instances(
             self.facts.configured, self.hosts, ((self.host_of(series), series) for series in series)
         )
 
@@ -299,23 +319,23 @@ class Review:
 
     def only(self, host: str) -> "Review":
         """Return the review restricted to one of its hosts, with the phases that the load of the host shows."""
-        key = host_key(host)
+        key = make_host_key(host)
         logs: list[Log] = []
         for log in self.logs:
             pairs = zip(log.series, log.columns, strict=True)
-            kept = [(series, column) for series, column in pairs if host_key(self.host_of(series)) == key]
+            kept = [(series, column) for series, column in pairs if make_host_key(self.host_of(series)) == key]
             if kept:
                 series, columns = zip(*kept, strict=True)
                 logs.append(replace(log, series=series, columns=columns))
         findings = tuple(
-            finding for finding in self.findings if finding.subject and host_key(finding.subject.host) == key
+            finding for finding in self.findings if finding.subject and make_host_key(finding.subject.host) == key
         )
         signals = RecordedSignals(logs, self.question, self.facts)
-        every_load = loads(signals, self.question.signals)
-        start, end = _span(logs, self.question)
+        every_load = find_loads(signals, self.question.signals)
+        start, end = _find_span(logs, self.question)
         phases, loss = self.phases_found, None
         if phases is not None and start is not None and end is not None:
-            phases, loss = _phases_and_loss(every_load, start, end, self.zone)
+            phases, loss = _find_phases_and_loss(every_load, start, end, self.zone)
         return replace(
             self,
             logs=tuple(logs),
@@ -328,7 +348,7 @@ class Review:
 
     def hosts_of(self, log: Log) -> tuple[str, ...]:
         """Return the computers in one log: of an agent that polled other computers, only the polled computers."""
-        return tuple(hosts_of(log.series, self._host_tags).values())
+        return tuple(map_hosts(log.series, self._host_tags).values())
 
     def clock(self, zone: Zone, instant: int) -> str:
         """Return a time of the run as text, with the date if the run spans several days."""
@@ -337,26 +357,26 @@ class Review:
 
     def host_of(self, series: Series) -> str:
         """Return the computer to which a series belongs."""
-        return host_of(series, self._host_tags)
+        return find_host(series, self._host_tags)
 
     @cached_property
     def _host_tags(self) -> tuple[str, ...]:
-        return host_tags(self.question.signals)
+        return list_host_tags(self.question.signals)
 
     @cached_property
     def zone(self) -> Zone:
         """The time zone for display: the zone of the first log that states one."""
-        return _zone(self.logs)
+        return _find_zone(self.logs)
 
     @cached_property
     def start(self) -> int | None:
         """The first instant reviewed (UTC ns); None if the logs have no rows."""
-        return _span(self.logs, self.question)[0]
+        return _find_span(self.logs, self.question)[0]
 
     @cached_property
     def end(self) -> int | None:
         """The last instant reviewed (UTC ns); None if the logs have no rows."""
-        return _span(self.logs, self.question)[1]
+        return _find_span(self.logs, self.question)[1]
 
     @cached_property
     def interval(self) -> int | None:
@@ -376,18 +396,18 @@ class Review:
     @cached_property
     def statistics(self) -> tuple[Statistic, ...]:
         """Statistics of every series, over the whole run and in each phase."""
-        return tuple(statistics(self.logs, self.phases, self.question.start, self.question.end))
+        return tuple(compute_statistics(self.logs, self.phases, self.question.start, self.question.end))
 
 
 def review(logs: Sequence[Log], run: Run, question: Question, facts: Facts, remarks: Sequence[Remark] = ()) -> Review:
     """Judge the logs of one run. `remarks` are added to the remarks of the logs."""
     signals = RecordedSignals(logs, question, facts)
-    every_load = loads(signals, question.signals)
-    start, end = _span(logs, question)
+    every_load = find_loads(signals, question.signals)
+    start, end = _find_span(logs, question)
     phases, loss = None, None
     to_judge_by: tuple[Phase, ...] = ()
     if not question.phases and not question.in_operation and start is not None and end is not None:
-        phases, loss = _phases_and_loss(every_load, start, end, _zone(logs))
+        phases, loss = _find_phases_and_loss(every_load, start, end, _find_zone(logs))
         to_judge_by = phases.to_judge_by(start, end) if phases.sure and not question.whole_run else ()
     part = question.start is not None or question.end is not None
     whole = RecordedSignals(logs, replace(question, start=None, end=None), facts) if part else signals
@@ -405,25 +425,25 @@ def review(logs: Sequence[Log], run: Run, question: Question, facts: Facts, rema
         every_load,
         phases,
         loss,
-        crossed_before(logs, whole, question, facts, findings) if to_judge_by else (),
+        find_crossed_before(logs, whole, question, facts, findings) if to_judge_by else (),
     )
     more_remarks = (
-        *(not_recognised(unrecognised) for unrecognised in judged_review.unrecognised),
-        *remarks_below_zero(logs),
-        *remarks_on_impossible(findings, signals.samples),
-        *unused_settings(facts.configured, question, findings, judged_review.hosts),
-        *recorded_too_briefly(findings),
-        *remarks_on(driver_clock(signals)),
-        *remarks_on_missing_fields(signals, question.signals),
+        *(remark_unrecognised(unrecognised) for unrecognised in judged_review.unrecognised),
+        *remark_below_zero(logs),
+        *remark_impossible_values(findings, signals.samples),
+        *remark_unused_settings(facts.configured, question, findings, judged_review.hosts),
+        *remark_brief_recordings(findings),
+        *remark_clock(find_clock_offset(signals)),
+        *remark_missing_fields(signals, question.signals),
     )
     return replace(judged_review, remarks=(*everything, *more_remarks))
 
 
-def _zone(logs: Sequence[Log]) -> Zone:
+def _find_zone(logs: Sequence[Log]) -> Zone:
     return next((log.zone for log in logs if log.zone.is_specified), logs[0].zone)
 
 
-def _phases_and_loss(
+def _find_phases_and_loss(
     every_load: Sequence[Load], start: int, end: int, zone: Zone
 ) -> tuple[FoundPhases, ThroughputLoss | None]:
     """Return the phases and the loss of throughput of a run.
@@ -431,7 +451,7 @@ def _phases_and_loss(
     If work was lost while the offered load stayed, the offered load shows the phases. If the log seems to have several
     tests, the load driver's users show the phases, if they stayed in between.
     """
-    loss = throughput_loss(every_load, start, end)
+    loss = find_throughput_loss(every_load, start, end)
     by_offered = (loss.offered, *every_load) if loss and loss.offered else every_load
     phases = find_phases(by_offered, start, end, zone)
     users = [load for load in every_load if load.name == USERS] if phases.tests else []
@@ -439,7 +459,7 @@ def _phases_and_loss(
     return by_users if by_users.phases and not by_users.tests else phases, loss
 
 
-def _span(logs: Sequence[Log], question: Question) -> tuple[int | None, int | None]:
+def _find_span(logs: Sequence[Log], question: Question) -> tuple[int | None, int | None]:
     """Return the first and last instant reviewed (UTC ns); None if the logs have no rows."""
     filled = [log.times for log in logs if len(log.times)]
     if not filled:

@@ -4,15 +4,15 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from plimsoll.hosts import settings
-from plimsoll.hosts.facts import Facts, contradictions, recorded_facts
-from plimsoll.hosts.objective import objective
+from plimsoll.hosts.facts import Facts, find_recorded_facts, list_contradictions
+from plimsoll.hosts.objective import make_objective
 from plimsoll.hosts.overrides import Overrides
 from plimsoll.ingest.reading import LogSet
 from plimsoll.ingest.recordings import refuse_unnamed
 from plimsoll.ingest.shared.separate_runs import choose_runs
 from plimsoll.model.errors import Unusable
 from plimsoll.model.run import Phase, Run
-from plimsoll.model.time_arguments import TimeRange, steady_phases
+from plimsoll.model.time_arguments import TimeRange, parse_steady_phases
 from plimsoll.model.times import Zone
 from plimsoll.review.findings import Question
 from plimsoll.review.judged_resources import RESOURCES
@@ -54,7 +54,7 @@ def review_logs(
         recordings = recordings._replace(logs=logs, remarks=[*recordings.remarks, *remarks])
     refuse_unnamed(recordings.logs)
     # plimsoll.toml may also set rules and phases of shipped packs, for other reviews of these logs.
-    goal = objective(run_settings.objective)
+    goal = make_objective(run_settings.objective)
     packs = (*catalogue.packs, goal) if goal else catalogue.packs
     signals = {**catalogue.signals, **goal.signals} if goal else catalogue.signals
     rules = {**load().rules, **catalogue.rules, **({rule.id: rule for rule in goal.rules} if goal else {})}
@@ -67,13 +67,13 @@ def review_logs(
         raise Unusable(f"{paths}: no samples; there is nothing to judge")
     start, end = min(int(log.times[0]) for log in filled), max(int(log.times[-1]) for log in filled)
     if steady is not None:
-        phases: Sequence[Phase] = steady_phases(steady, zone, start, end)
+        phases: Sequence[Phase] = parse_steady_phases(steady, zone, start, end)
     else:
         phases = described.phases or run.phases
         settings.check_phases(path, phases, rules, zone, start, end)
     planned = run_settings.planned()
     settings.check_planned(path, planned, rules, zone, start, end)
-    first, last = _part(when, zone, start, end) if when else (None, None)
+    first, last = _find_part(when, zone, start, end) if when else (None, None)
     sets_rules = run_settings.rules or run_settings.groups or any(facts.rules for facts in run_settings.hosts.values())
     question = Question(
         packs,
@@ -91,13 +91,13 @@ def review_logs(
         apart=recordings.apart and not run_settings.run.hosts,
         planned=planned,
     )
-    facts = Facts(run_settings.facts(), recorded_facts(recordings.logs))
-    if wrong := [*contradictions(facts.configured, facts.recorded, recordings.logs)]:
+    facts = Facts(run_settings.facts(), find_recorded_facts(recordings.logs))
+    if wrong := [*list_contradictions(facts.configured, facts.recorded, recordings.logs)]:
         raise Unusable(*(f"{path}: {name}" for name in wrong))
     return review(recordings.logs, run, question, facts, recordings.remarks)
 
 
-def _part(when: TimeRange, zone: Zone, start: int, end: int) -> tuple[int | None, int | None]:
+def _find_part(when: TimeRange, zone: Zone, start: int, end: int) -> tuple[int | None, int | None]:
     """Return the first and last instant to judge (UTC ns; None: no bound); raise Unusable if nothing was recorded."""
     first, last = when.resolve(zone, start, end)
     begin, finish = first or start, last or end

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from plimsoll.model.lazy_dataclass import dataclass
-from plimsoll.model.log import Log, Times, Values, within
+from plimsoll.model.log import Log, Times, Values, mark_within
 from plimsoll.model.run import Phase
 from plimsoll.model.samples import Recorded, Samples
 from plimsoll.model.series import Series
@@ -46,16 +46,18 @@ class Statistic:
     figures: Figures
 
 
-def statistics(logs: Sequence[Log], phases: Sequence[Phase], start: int | None, end: int | None) -> Iterator[Statistic]:
+def compute_statistics(
+    logs: Sequence[Log], phases: Sequence[Phase], start: int | None, end: int | None
+) -> Iterator[Statistic]:
     """Yield the statistics of every series over the run, limited to `start` and `end` (UTC ns), and in each phase."""
     recorded = Recorded(logs)
     weights_of_rows = Weights()
     for series in recorded.series:
         samples = recorded.samples(series)
         weights = weights_of_rows(samples)
-        yield Statistic(series, WHOLE_RUN, figures(samples, weights, start, end))
+        yield Statistic(series, WHOLE_RUN, compute_figures(samples, weights, start, end))
         for phase in phases:
-            yield Statistic(series, phase.name, figures(samples, weights, phase.start, phase.end))
+            yield Statistic(series, phase.name, compute_figures(samples, weights, phase.start, phase.end))
 
 
 class Weights:
@@ -67,21 +69,21 @@ class Weights:
     def __call__(self, samples: Samples) -> Values | None:
         """Return the weight of each row, its sampling interval (ns); None if all rows have the same interval."""
         if id(samples.times) not in self._by_times:
-            self._by_times[id(samples.times)] = samples.times, weights_of(samples)
+            self._by_times[id(samples.times)] = samples.times, compute_weights(samples)
         return self._by_times[id(samples.times)][1]
 
 
-def weights_of(samples: Samples) -> Values | None:
+def compute_weights(samples: Samples) -> Values | None:
     """Return the weight of each row, its sampling interval (ns); None if all rows have the same interval."""
     if samples.interval is None or not samples.other_intervals:
         return None
     weights = np.full(len(samples.times), float(samples.interval))
     for part in samples.other_intervals:
-        weights[within(samples.times, [part.span])] = part.interval
+        weights[mark_within(samples.times, [part.span])] = part.interval
     return weights
 
 
-def figures(samples: Samples, weights: Values | None, start: int | None, end: int | None) -> Figures:
+def compute_figures(samples: Samples, weights: Values | None, start: int | None, end: int | None) -> Figures:
     """Return the statistics from `start` to `end` (UTC ns, both included); `weights` has a weight for each sample."""
     rows = samples.between(start, end)
     values = rows.present.values
@@ -94,11 +96,11 @@ def figures(samples: Samples, weights: Values | None, start: int | None, end: in
         order = np.argsort(values)
         ordered, weights = values[order], weights[np.searchsorted(samples.times, rows.present.times)][order]
     nonzero = ordered != 0
-    p1, p5, median, p95, p99 = _quantiles(ordered, weights, (0.01, 0.05, 0.5, 0.95, 0.99))
+    p1, p5, median, p95, p99 = _compute_quantiles(ordered, weights, (0.01, 0.05, 0.5, 0.95, 0.99))
     return Figures(
         samples=len(values),
         missing=missing,
-        mean=_mean(ordered, weights),
+        mean=_compute_mean(ordered, weights),
         minimum=float(ordered[0]),
         p1=p1,
         p5=p5,
@@ -106,16 +108,18 @@ def figures(samples: Samples, weights: Values | None, start: int | None, end: in
         p95=p95,
         p99=p99,
         maximum=float(ordered[-1]),
-        nonzero_share=_mean(nonzero.astype(float), weights),
-        nonzero_mean=_mean(ordered[nonzero], None if weights is None else weights[nonzero]) if nonzero.any() else None,
+        nonzero_share=_compute_mean(nonzero.astype(float), weights),
+        nonzero_mean=_compute_mean(ordered[nonzero], None if weights is None else weights[nonzero])
+        if nonzero.any()
+        else None,
     )
 
 
-def _mean(values: Values, weights: Values | None) -> float:
+def _compute_mean(values: Values, weights: Values | None) -> float:
     return float(values.mean() if weights is None else np.average(values, weights=weights))
 
 
-def _quantiles(ordered: Values, weights: Values | None, shares: Sequence[float]) -> list[float]:
+def _compute_quantiles(ordered: Values, weights: Values | None, shares: Sequence[float]) -> list[float]:
     """Return the quantiles `shares` (0 to 1) of ascending samples, interpolated linearly between neighbours.
 
     Of n samples, sample k (from 0) is at position k; with weights, at k times its weight plus n - 1 times the weights

@@ -5,10 +5,10 @@ from dataclasses import replace
 from functools import partial
 
 from plimsoll.model.group_pairs import group_pairs
-from plimsoll.model.remark import listed
-from plimsoll.model.series import host_key
+from plimsoll.model.remark import join_names
+from plimsoll.model.series import make_host_key
 from plimsoll.review.findings import JUDGED, Finding, Outcome
-from plimsoll.rules.host_filter import JudgedSubjects, is_for_such, says_nothing
+from plimsoll.rules.host_filter import JudgedSubjects, is_for_such, is_silent
 from plimsoll.rules.schema.field_types import Fact
 from plimsoll.rules.subjects import Subject
 
@@ -29,33 +29,33 @@ def supersede(findings: Iterable[Finding], result: Known, by_hand: Collection[st
     """
     items = list(findings)
     judged: dict[tuple[str, str], list[Finding]] = group_pairs(
-        ((finding.rule.id, host_key(finding.subject.host)), finding)
+        ((finding.rule.id, make_host_key(finding.subject.host)), finding)
         for finding in items
         if finding.subject and finding.outcome in JUDGED
     )
     return [
-        finding if finding.pack.pack in by_hand or finding.override else _superseded(finding, judged, result)
+        finding if finding.pack.pack in by_hand or finding.override else _supersede_finding(finding, judged, result)
         for finding in items
     ]
 
 
-def _superseded(old: Finding, judged: dict[tuple[str, str], list[Finding]], result: Known) -> Finding:
+def _supersede_finding(old: Finding, judged: dict[tuple[str, str], list[Finding]], result: Known) -> Finding:
     """Return `old` with severity info, or as not applying, if a current rule supersedes its rule; else unchanged."""
     subject = old.subject
     if subject is None or not old.rule.superseded_by:
         return old
-    if says_nothing(old.rule, partial(result, subject)):
+    if is_silent(old.rule, partial(result, subject)):
         note = f"a note that is for {old.rule.scale} that plimsoll.toml gives"
         return replace(old, outcome=Outcome.DOES_NOT_APPLY, needs=None, notes=(note, *old.notes))
     names = [name for name in old.rule.superseded_by if _is_same_instance(old, judged.get((name, subject.key[0]), ()))]
-    by = f"{listed(names, len(names))} {'judges' if len(names) == 1 else 'judge'} it by current limits"
+    by = f"{join_names(names, len(names))} {'judges' if len(names) == 1 else 'judge'} it by current limits"
     if names and old.outcome in _BECOMES_NOT_APPLICABLE:
         return replace(old, outcome=Outcome.DOES_NOT_APPLY, needs=None, notes=(by, *old.notes))
     counts = not names and (not old.severe or is_for_such(old.rule, partial(result, subject)))
     if counts or old.outcome not in _BECOMES_NOTE:
         return old
     measured = f"measured on {old.rule.measured_on}" if old.rule.measured_on else "an old limit"
-    why = by if names else f"current limits are those of {listed(old.rule.superseded_by, 2)}, which were not judged"
+    why = by if names else f"current limits are those of {join_names(old.rule.superseded_by, 2)}, which were not judged"
     notes = (f"{measured}, not counted: {why}", *(note for note in old.notes if note != measured))
     rule = old.rule.model_copy(update={"severity": "info"})
     return replace(old, rule=rule, superseded_by=tuple(names or old.rule.superseded_by), notes=notes)
@@ -68,7 +68,7 @@ def _is_same_instance(old: Finding, current: Sequence[Finding]) -> bool:
     return any(instance is None or key[1] is None or instance == key[1] for instance in instances)
 
 
-def without_stand_ins(findings: Iterable[Finding]) -> list[Finding]:
+def drop_stand_ins(findings: Iterable[Finding]) -> list[Finding]:
     """Return the findings; a fallback rule does not apply where the rule that it stands in for was judged."""
     items = list(findings)
     judged = JudgedSubjects(

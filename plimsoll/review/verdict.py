@@ -4,32 +4,32 @@ from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 from functools import cached_property
 
-from plimsoll.model.errors import printable
+from plimsoll.model.errors import escape
 from plimsoll.model.lazy_dataclass import dataclass
-from plimsoll.model.remark import capitalized, counted, listed
+from plimsoll.model.remark import capitalize, format_count, join_names
 from plimsoll.model.run import Planned
-from plimsoll.model.series import host_key
-from plimsoll.model.times import duration_text
-from plimsoll.review.coverage import coverage
+from plimsoll.model.series import make_host_key
+from plimsoll.model.times import format_duration
+from plimsoll.review.coverage import compute_coverage
 from plimsoll.review.findings import CROSSED, JUDGED, Doubt, Finding, Outcome
-from plimsoll.review.judged_resources import only_in_total
+from plimsoll.review.judged_resources import describe_totals_alone
 from plimsoll.review.sentences import (
-    breach_sentence,
-    crossed_clause,
-    how_long,
-    in_phase,
+    describe_breach,
+    describe_crossing,
+    describe_length,
+    describe_phase,
+    format_subject_title,
+    format_threshold,
+    format_worst,
     limit_of,
-    place,
+    name_place,
     should,
-    subject_title,
-    threshold,
-    worst_text,
 )
 from plimsoll.rules.schema.field_types import Severity
 from plimsoll.rules.schema.pack import Rule
 from plimsoll.rules.states import EVALUATION_INTERVAL
 from plimsoll.rules.subjects import is_total
-from plimsoll.rules.wording import SEVERITIES, exactly
+from plimsoll.rules.wording import SEVERITIES, format_limit
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Group:
         hosts: dict[str, str] = {}
         for finding in self.findings:
             if finding.subject:
-                hosts.setdefault(host_key(finding.subject.host), finding.subject.host)
+                hosts.setdefault(make_host_key(finding.subject.host), finding.subject.host)
         return tuple(hosts.values())
 
     @property
@@ -77,7 +77,7 @@ class Group:
     def instances_on(self, host: str) -> int:
         """Return the number of instances of a host that crossed a limit of the signal."""
         subjects = {finding.subject.key for finding in self.findings if finding.subject}
-        return sum(key[0] == host_key(host) for key in subjects)
+        return sum(key[0] == make_host_key(host) for key in subjects)
 
 
 _BySignal = dict[str, list[Finding]]
@@ -95,7 +95,7 @@ _TEXTS = {Verdict.HEALTHY: "Healthy.", Verdict.NOT_HEALTHY: "Not healthy.", Verd
 _MOST_UNABLE = 3
 
 
-def verdict(findings: Sequence[Finding], doubts: Sequence[Doubt]) -> Verdict:
+def find_verdict(findings: Sequence[Finding], doubts: Sequence[Doubt]) -> Verdict:
     """Return NOT_HEALTHY if a severe threshold was crossed, UNKNOWN with a doubt or nothing judged, else HEALTHY."""
     severe = [finding for finding in findings if finding.severe]
     if any(finding.outcome in CROSSED for finding in severe):
@@ -103,52 +103,56 @@ def verdict(findings: Sequence[Finding], doubts: Sequence[Doubt]) -> Verdict:
     return Verdict.UNKNOWN if doubts or not any(finding.outcome in JUDGED for finding in severe) else Verdict.HEALTHY
 
 
-def verdict_text(answer: Verdict) -> str:
+def format_verdict(answer: Verdict) -> str:
     """Return the verdict as the first words of the headline."""
     return _TEXTS[answer]
 
 
-def headline(findings: Sequence[Finding], doubts: Sequence[Doubt], span: int, planned: Sequence[Planned] = ()) -> str:
+def write_headline(
+    findings: Sequence[Finding], doubts: Sequence[Doubt], span: int, planned: Sequence[Planned] = ()
+) -> str:
     """Return the reason for the verdict: the worst crossing, the doubts, or the finding closest to its limit.
 
     `span` is the length of the run (ns). `planned` is planned work, which was not judged.
     """
-    groups = [crossed_group for crossed_group in crossed_groups(findings) if crossed_group.severity != "info"]
-    answer = verdict(findings, doubts)
+    groups = [crossed_group for crossed_group in group_crossed(findings) if crossed_group.severity != "info"]
+    answer = find_verdict(findings, doubts)
     if answer == Verdict.NOT_HEALTHY:
         sentences = [group_sentence(groups[0])]
         total = (groups[0].worst.subject and groups[0].worst.subject.instance) or ""
         if is_total(total.replace("__", "_").removesuffix("_")):  # ASP.NET's is __Total__
             sentences += [f"Only {total} was recorded, the total of all: a single one may be far worse."]
         if more := len(groups) - 1:
-            sentences += [f"{counted(more, 'more signal')} crossed {'its limit' if more == 1 else 'their limits'}."]
+            sentences += [
+                f"{format_count(more, 'more signal')} crossed {'its limit' if more == 1 else 'their limits'}."
+            ]
     elif answer == Verdict.UNKNOWN:
-        within_limits = {(finding.rule.id, _host(finding)) for finding in _within_limits(findings)}
+        within_limits = {(finding.rule.id, _name_host(finding)) for finding in _list_within_limits(findings)}
         none_judged = "No warning or critical threshold could be judged: "
-        thresholds = counted(len(within_limits), "warning or critical threshold")
+        thresholds = format_count(len(within_limits), "warning or critical threshold")
         but = f"{thresholds.replace(' or ', ' and ') if len(within_limits) > 1 else thresholds} held, but "
         but = but if within_limits else none_judged
-        sentences = [f"{but}{doubts[0].sentence}" if doubts else _nothing_judged(findings)]
+        sentences = [f"{but}{doubts[0].sentence}" if doubts else _describe_nothing_judged(findings)]
         doubts = doubts[1:]
     else:
         sentences = [
-            _closest(findings),
-            *_coverage_if_low(findings),
-            *_unable(findings),
-            *only_in_total(findings),
-            *_sparse(findings, span),
+            _describe_closest(findings),
+            *_describe_low_coverage(findings),
+            *_describe_unable(findings),
+            *describe_totals_alone(findings),
+            *_describe_sparse(findings, span),
         ]
     return " ".join(
         [
             *sentences,
-            *_changed_limits(findings),
-            *_planned_work(planned),
-            *(capitalized(doubt.sentence) for doubt in doubts),
+            *_describe_changed_limits(findings),
+            *_describe_planned_work(planned),
+            *(capitalize(doubt.sentence) for doubt in doubts),
         ]
     )
 
 
-def _changed_limits(findings: Sequence[Finding]) -> Iterator[str]:
+def _describe_changed_limits(findings: Sequence[Finding]) -> Iterator[str]:
     """Yield a sentence on the limits that plimsoll.toml changed (judged limits only) or switched off."""
     names = dict.fromkeys(
         finding.rule.id
@@ -158,16 +162,16 @@ def _changed_limits(findings: Sequence[Finding]) -> Iterator[str]:
         and finding.outcome in (*JUDGED, Outcome.TOO_SHORT, Outcome.OFF)
     )
     if names:
-        yield f"plimsoll.toml changes {counted(len(names), 'limit')}: {listed(list(names), _MOST_UNABLE)}."
+        yield f"plimsoll.toml changes {format_count(len(names), 'limit')}: {join_names(list(names), _MOST_UNABLE)}."
 
 
-def _planned_work(planned: Sequence[Planned]) -> Iterator[str]:
+def _describe_planned_work(planned: Sequence[Planned]) -> Iterator[str]:
     """Yield a sentence on the planned work in plimsoll.toml, which was not judged."""
     if planned:
-        reasons = [f"{printable(work.reason)}, {duration_text(work.end - work.start)}" for work in planned]
+        reasons = [f"{escape(work.reason)}, {format_duration(work.end - work.start)}" for work in planned]
         limits = {name for work in planned for name in work.rules}
-        of = f" of {counted(len(limits), 'limit')}" if all(work.rules for work in planned) else ""
-        yield f"Planned work was not judged{of}: {listed(reasons, 2)}."
+        of = f" of {format_count(len(limits), 'limit')}" if all(work.rules for work in planned) else ""
+        yield f"Planned work was not judged{of}: {join_names(reasons, 2)}."
 
 
 def group_sentence(group: Group) -> str:
@@ -177,14 +181,14 @@ def group_sentence(group: Group) -> str:
         raise ValueError(f"{worst.rule.id} has no subject")
     if len(group.hosts) == 1:
         instances = group.instances_on(worst.subject.host)
-        title = subject_title(worst) + (f" (worst of {instances})" if instances > 1 else "")
-        longer = _crossed_longer(group)
-        return breach_sentence(worst, title) if longer is None else f"{title} {_both_clauses(worst, longer)}"
-    where = f"{worst.signal.title} crossed its limit {group.on_hosts}, worst on {place(worst)}"
-    return f"{where}, where it {crossed_clause(worst)}; it {should(worst)}."
+        title = format_subject_title(worst) + (f" (worst of {instances})" if instances > 1 else "")
+        longer = _find_crossed_longer(group)
+        return describe_breach(worst, title) if longer is None else f"{title} {_describe_both(worst, longer)}"
+    where = f"{worst.signal.title} crossed its limit {group.on_hosts}, worst on {name_place(worst)}"
+    return f"{where}, where it {describe_crossing(worst)}; it {should(worst)}."
 
 
-def _crossed_longer(group: Group) -> Finding | None:
+def _find_crossed_longer(group: Group) -> Finding | None:
     """Return a finding on another limit of the worst subject that was crossed at least twice as long; else None."""
     worst = group.worst
     longer = [
@@ -193,27 +197,31 @@ def _crossed_longer(group: Group) -> Finding | None:
         if other.subject == worst.subject
         and other.severe
         and other.track
-        and _counted(other) >= 2 * _counted(worst)
+        and _count_crossed(other) >= 2 * _count_crossed(worst)
         and limit_of(other) != limit_of(worst)
     ]
-    return max(longer, key=_counted, default=None)
+    return max(longer, key=_count_crossed, default=None)
 
 
-def _counted(finding: Finding) -> int:
+def _count_crossed(finding: Finding) -> int:
     return int(finding.counted.durations.sum())
 
 
-def _both_clauses(worst: Finding, longer: Finding) -> str:
+def _describe_both(worst: Finding, longer: Finding) -> str:
     """Return a clause on two limits: `went above 50 ms 2 times (19 min in all), and above 25 ms throughout; ...`."""
     unit = worst.signal.unit
-    higher, lower = (exactly(limit_of(finding).limit, unit) for finding in (worst, longer))
+    higher, lower = (format_limit(limit_of(finding).limit, unit) for finding in (worst, longer))
     side = "below" if limit_of(longer).worse == "lower" else "above"
-    when = f"throughout{in_phase(longer).removeprefix(' in')}" if longer.share_of_time == 1 else how_long(longer)
-    first = crossed_clause(worst).partition(", and did not come back")[0].replace("its limit", higher, 1)
+    when = (
+        f"throughout{describe_phase(longer).removeprefix(' in')}"
+        if longer.share_of_time == 1
+        else describe_length(longer)
+    )
+    first = describe_crossing(worst).partition(", and did not come back")[0].replace("its limit", higher, 1)
     return f"{first}, and {side} {lower} {when}; it {should(longer)}."
 
 
-def _nothing_judged(findings: Sequence[Finding]) -> str:
+def _describe_nothing_judged(findings: Sequence[Finding]) -> str:
     if not any(finding.subject for finding in findings):
         return "No threshold applies: give counters of a host, too, or limits under [objective] in plimsoll.toml."
     if any(finding.outcome in JUDGED for finding in findings):
@@ -223,41 +231,47 @@ def _nothing_judged(findings: Sequence[Finding]) -> str:
     return f"None of the thresholds could be judged: their counters are not in these logs{switched}."
 
 
-def _closest(findings: Sequence[Finding]) -> str:
+def _describe_closest(findings: Sequence[Finding]) -> str:
     """Return a sentence on the finding closest to its limit: crossed briefly, else with the least room."""
-    within_limits = _within_limits(findings)
+    within_limits = _list_within_limits(findings)
     which = "Every judged warning and critical" if len(within_limits) > 1 else "The one judged warning or critical"
-    closest = closest_of(findings)
+    closest = find_closest(findings)
     if closest is None:
         return f"{which} threshold held."
     start = f"{which} threshold held; closest was"
     if closest.crossed_briefly:
-        return f"{start} {_crossed_briefly(closest, sum(finding.crossed_briefly for finding in within_limits) - 1)}"
-    return f"{start} {subject_title(closest)} with {worst_text(closest, closest.nearest)}, limit {threshold(closest)}."
+        return (
+            f"{start} "
+            f"{_describe_crossed_briefly(closest, sum(finding.crossed_briefly for finding in within_limits) - 1)}"
+        )
+    return (
+        f"{start} {format_subject_title(closest)} with {format_worst(closest, closest.nearest)}, limit "
+        f"{format_threshold(closest)}."
+    )
 
 
-def _within_limits(findings: Sequence[Finding]) -> list[Finding]:
+def _list_within_limits(findings: Sequence[Finding]) -> list[Finding]:
     return [finding for finding in findings if finding.severe and finding.outcome == Outcome.WITHIN]
 
 
-def closest_of(findings: Sequence[Finding]) -> Finding | None:
+def find_closest(findings: Sequence[Finding]) -> Finding | None:
     """Return the finding closest to crossing: crossed briefly for longest, else with least room; None without one."""
-    within_limits = _within_limits(findings)
+    within_limits = _list_within_limits(findings)
     if briefly := [finding for finding in within_limits if finding.crossed_briefly]:
         return max(briefly, key=lambda finding: finding.share_of_time or 0)
     with_room = (finding for finding in within_limits if finding.room is not None)
     return min(with_room, key=lambda finding: finding.room or 0.0, default=None)
 
 
-def _crossed_briefly(most: Finding, others: int) -> str:
-    counts = f", and a crossing counts after {duration_text(most.rule.for_)}" if most.rule.for_ else ""
+def _describe_crossed_briefly(most: Finding, others: int) -> str:
+    counts = f", and a crossing counts after {format_duration(most.rule.for_)}" if most.rule.for_ else ""
     were = "was" if others == 1 else "were"
-    text = f" {counted(others, 'other threshold')} {were} crossed briefly, too." if others else ""
-    sentence = breach_sentence(most, f"{subject_title(most)}, which").removesuffix(".")
+    text = f" {format_count(others, 'other threshold')} {were} crossed briefly, too." if others else ""
+    sentence = describe_breach(most, f"{format_subject_title(most)}, which").removesuffix(".")
     return f"{sentence}{counts}.{text}"
 
 
-def _sparse(findings: Sequence[Finding], span: int) -> Iterator[str]:
+def _describe_sparse(findings: Sequence[Finding], span: int) -> Iterator[str]:
     """Yield a sentence on thresholds within limits with data for under half of the run (`span`, ns)."""
     names: dict[str, None] = {}
     for finding in findings:
@@ -265,20 +279,20 @@ def _sparse(findings: Sequence[Finding], span: int) -> Iterator[str]:
         if finding.severe and finding.outcome == Outcome.WITHIN and finding.track and not kept_to_phase:
             judged = finding.track.judged * EVALUATION_INTERVAL
             if 2 * judged < span:
-                names[f"{subject_title(finding)} ({duration_text(judged)} of {duration_text(span)})"] = None
+                names[f"{format_subject_title(finding)} ({format_duration(judged)} of {format_duration(span)})"] = None
     if names:
-        yield f"Judged for less than half of the run: {listed(list(names), _MOST_UNABLE)}."
+        yield f"Judged for less than half of the run: {join_names(list(names), _MOST_UNABLE)}."
 
 
-def _coverage_if_low(findings: Sequence[Finding]) -> Iterator[str]:
+def _describe_low_coverage(findings: Sequence[Finding]) -> Iterator[str]:
     """Yield a sentence on how many thresholds were judged, if less than a quarter of the applicable thresholds."""
-    result = coverage(findings)
+    result = compute_coverage(findings)
     if 4 * result.judged < result.thresholds:
         verb = "was" if result.judged == 1 else "were"
         yield f"Only {result.judged:,} of {result.thresholds:,} thresholds that apply {verb} judged."
 
 
-def _unable(findings: Sequence[Finding]) -> Iterator[str]:
+def _describe_unable(findings: Sequence[Finding]) -> Iterator[str]:
     """Yield sentences on the warning and critical thresholds that could not have fired for lack of data or a phase."""
     unable = [finding for finding in findings if finding.severe and finding.cannot_fire]
     for reason, of_phase in (
@@ -287,21 +301,21 @@ def _unable(findings: Sequence[Finding]) -> Iterator[str]:
     ):
         chosen = (finding for finding in unable if (finding.outcome == Outcome.NOT_JUDGED) == of_phase)
         if names := dict.fromkeys(f"{finding.signal.title} ({finding.rule.id})" for finding in chosen):
-            yield f"{reason} {listed(list(names), _MOST_UNABLE)}."
+            yield f"{reason} {join_names(list(names), _MOST_UNABLE)}."
 
 
-def crossed_groups(findings: Iterable[Finding]) -> tuple[Group, ...]:
+def group_crossed(findings: Iterable[Finding]) -> tuple[Group, ...]:
     """Return the crossed findings in groups by signal, the worst first; `findings` are sorted worst first.
 
     A crossed old limit belongs to the group of its signal, else to the group of a rule that supersedes it. If neither
     group exists, the old limit forms a group, unless a rule that supersedes it was judged: then it is set aside.
     """
     ordered = list(findings)
-    by_signal, old, alone, _ = _crossed_by_kind(ordered)
+    by_signal, old, alone, _ = _split_by_kind(ordered)
     judged: dict[str, set[str]] = {}
     for finding in ordered:
         if finding.subject and finding.track:
-            judged.setdefault(finding.rule.signal, set()).add(host_key(finding.subject.host))
+            judged.setdefault(finding.rule.signal, set()).add(make_host_key(finding.subject.host))
     return tuple(
         Group(signal, tuple(findings), tuple(old.get(signal, ())), len(judged.get(signal, ())))
         for signal, findings in (by_signal | alone).items()
@@ -310,10 +324,10 @@ def crossed_groups(findings: Iterable[Finding]) -> tuple[Group, ...]:
 
 def set_aside(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """Return the crossed old limits that are in no group, as the current limits that replace them were not crossed."""
-    return tuple(_crossed_by_kind(list(findings))[3])
+    return tuple(_split_by_kind(list(findings))[3])
 
 
-def _crossed_by_kind(findings: Sequence[Finding]) -> tuple[_BySignal, _BySignal, _BySignal, list[Finding]]:
+def _split_by_kind(findings: Sequence[Finding]) -> tuple[_BySignal, _BySignal, _BySignal, list[Finding]]:
     """Return by signal crossed current limits, old limits beside them, and old limits alone; and limits set aside."""
     by_signal: _BySignal = {}
     signal_of: dict[str, str] = {}
@@ -333,18 +347,20 @@ def _crossed_by_kind(findings: Sequence[Finding]) -> tuple[_BySignal, _BySignal,
             signal = finding.rule.signal if finding.rule.signal in by_signal else next(named, None)
             if signal is not None:
                 old.setdefault(signal, []).append(finding)
-            elif finding.outcome in CROSSED and any((name, _host(finding)) in judged for name in finding.superseded_by):
+            elif finding.outcome in CROSSED and any(
+                (name, _name_host(finding)) in judged for name in finding.superseded_by
+            ):
                 aside.append(finding)
             elif finding.outcome in CROSSED:
                 alone.setdefault(finding.rule.signal, []).append(finding)
     return by_signal, old, alone, aside
 
 
-def _host(finding: Finding) -> str:
+def _name_host(finding: Finding) -> str:
     return finding.subject.key[0] if finding.subject else ""
 
 
-def severities(groups: Iterable[Group]) -> str:
+def count_severities(groups: Iterable[Group]) -> str:
     """Return the number of groups of each severity: `1 critical, 2 warning`; empty without groups."""
     names = [group.severity for group in groups]
     return ", ".join(f"{names.count(severity):,} {severity}" for severity in SEVERITIES if severity in names)

@@ -176,50 +176,50 @@ class EvaluationMatrix:
     @cached_property
     def judged(self) -> Sequence[int]:
         """For each row, the number of evaluations with data."""
-        return self._sums(self._stretches)
+        return self._sum_durations(self._stretches)
 
     @cached_property
     def true(self) -> Sequence[int]:
         """For each row, the number of evaluations at which the condition was true."""
-        return self._sums(self._true)
+        return self._sum_durations(self._true)
 
     @cached_property
     def longest_stretch(self) -> Sequence[int]:
         """For each row, the longest time (ns) with data without a break; no crossing can last longer."""
         spans = self._stretches
-        return self._longest(spans.row, self._time(spans.stop - 1) - self._time(spans.first))
+        return self._find_longest(spans.row, self._find_time(spans.stop - 1) - self._find_time(spans.first))
 
     @cached_property
     def longest_fired(self) -> Sequence[int]:
         """For each row, the duration (ns) of the longest crossing that fired; -1 if none fired."""
         columns = self.crossings
-        return self._longest(self._true.row, np.where(columns.fired, columns.durations, -1), -1)
+        return self._find_longest(self._true.row, np.where(columns.fired, columns.durations, -1), -1)
 
     @cached_property
     def longest_crossing(self) -> Sequence[int]:
         """For each row, the duration (ns) of the longest crossing; -1 without crossings."""
-        return self._longest(self._true.row, self.crossings.durations, -1)
+        return self._find_longest(self._true.row, self.crossings.durations, -1)
 
     @cached_property
     def last_judged(self) -> Sequence[int]:
         """For each row, the last evaluation with data (UTC ns); -1 without data."""
         spans = self._stretches
-        return self._longest(spans.row, self._time(spans.stop - 1), -1)
+        return self._find_longest(spans.row, self._find_time(spans.stop - 1), -1)
 
     @cached_property
     def any_brief(self) -> Sequence[bool]:
         """For each row, whether some crossing did not fire."""
         return (np.bincount(self._true.row[~self.crossings.fired], minlength=len(self.values)) > 0).tolist()
 
-    def _sums(self, spans: _CrossingSpans) -> list[int]:
+    def _sum_durations(self, spans: _CrossingSpans) -> list[int]:
         return np.bincount(spans.row, spans.stop - spans.first, len(self.values)).astype(np.int64).tolist()
 
-    def _longest(self, row: NDArray[np.intp], durations: Times, lowest: int = 0) -> list[int]:
+    def _find_longest(self, row: NDArray[np.intp], durations: Times, lowest: int = 0) -> list[int]:
         longest = np.full(len(self.values), lowest, dtype=np.int64)
         np.maximum.at(longest, row, durations)
         return longest.tolist()
 
-    def _time(self, flat: NDArray[np.intp]) -> Times:
+    def _find_time(self, flat: NDArray[np.intp]) -> Times:
         return self.times[flat % len(self.times)] if len(flat) else np.empty(0, dtype=np.int64)
 
     @cached_property
@@ -233,7 +233,7 @@ class EvaluationMatrix:
         opens = first == row * count
         goes_on = np.where(opens, self.begun, self.states.ravel()[first - 1] == State.NOT_JUDGED)
         windows = np.array(self.windows, dtype=np.int64)[row]
-        full = np.minimum(row * count + np.searchsorted(self.times, self._time(first) + windows), stop)
+        full = np.minimum(row * count + np.searchsorted(self.times, self._find_time(first) + windows), stop)
         return np.where(goes_on, first, full)
 
     @cached_property
@@ -258,20 +258,20 @@ class EvaluationMatrix:
     @cached_property
     def worst(self) -> Sequence[float]:
         """For each row, the value closest to the limit or furthest past it, from full windows if any; NaN: no data."""
-        return self._worst(None).tolist()
+        return self._find_worst(None).tolist()
 
     @cached_property
     def nearest(self) -> Sequence[float]:
         """For each row, `worst` of the evaluations at which all other conditions of the rule were met; NaN if none."""
-        return self.worst if self.other_conditions_hold.all() else self._worst(self.other_conditions_hold).tolist()
+        return self.worst if self.other_conditions_hold.all() else self._find_worst(self.other_conditions_hold).tolist()
 
-    def _worst(self, where: NDArray[np.bool_] | None) -> Values:
+    def _find_worst(self, where: NDArray[np.bool_] | None) -> Values:
         values = self.values if where is None else np.where(where, self.values, np.nan)
-        worst = self._furthest(np.where(self._filled, values, np.nan))
+        worst = self._find_furthest(np.where(self._filled, values, np.nan))
         missing = np.isnan(worst)
-        return np.where(missing, self._furthest(values), worst) if missing.any() else worst
+        return np.where(missing, self._find_furthest(values), worst) if missing.any() else worst
 
-    def _furthest(self, values: Values) -> Values:
+    def _find_furthest(self, values: Values) -> Values:
         """Return, for each row, the value closest to the limit or furthest past it; NaN if all values are missing."""
         match self.healthy[0].worse:
             case "higher":
@@ -297,7 +297,7 @@ class EvaluationMatrix:
         begins[:, 1:] &= ~active[:, :-1]
         begun = _TrueIndices(begins).at_or_before(first)
         begun = np.where(begun < row * len(self.times), first, begun)
-        true = self._true_before(over.at_or_after(first, ends)) - self._true_before(begun)
+        true = self._count_true_before(over.at_or_after(first, ends)) - self._count_true_before(begun)
         fired = (fires < over.at_or_after(stop, ends)) & (true * EVALUATION_INTERVAL >= self.for_)
         linked = np.append(self._goes_on, False)
         runs = np.flatnonzero(self._runs[1] == Truth.TRUE)
@@ -306,15 +306,15 @@ class EvaluationMatrix:
             renewed = _TrueIndices(self.renewed & (self.truths == Truth.TRUE)).at_or_before(last)
             last = np.where(renewed >= first, renewed, last)
         return CrossingColumns(
-            self._time(first),
-            self._time(last),
-            np.where(fired, self._time(fires), 0),
+            self._find_time(first),
+            self._find_time(last),
+            np.where(fired, self._find_time(fires), 0),
             fired,
-            *self._worst_and_mean(),
+            *self._compute_worst_and_mean(),
             ~(linked[runs] & linked[runs + 1]),
         )
 
-    def _true_before(self, flat: NDArray[np.intp]) -> NDArray[np.intp]:
+    def _count_true_before(self, flat: NDArray[np.intp]) -> NDArray[np.intp]:
         """For each index of `flat` into the flattened matrix, return the number of true evaluations before it."""
         first, stop, _ = self._true
         before = np.concatenate(([0], np.cumsum(stop - first)))
@@ -329,18 +329,18 @@ class EvaluationMatrix:
     def _bounds(self) -> Sequence[int]:
         return np.searchsorted(self._true.row, np.arange(len(self.values) + 1)).tolist()
 
-    def _worst_and_mean(self) -> tuple[Values, Values]:
+    def _compute_worst_and_mean(self) -> tuple[Values, Values]:
         """Return the worst value and the mean value of each crossing. No value within a crossing is missing."""
         first, stop, row = self._true
         if not len(first):
             return np.empty(0), np.empty(0)
-        means = _reduced(np.add, self.values.ravel(), first, stop) / (stop - first)
+        means = _reduce_spans(np.add, self.values.ravel(), first, stop) / (stop - first)
         begins, worse, values = self._filled_crossings, self.healthy[0].worse, self.values.ravel()
         if worse != "either":
-            return _reduced(np.minimum if worse == "lower" else np.maximum, values, begins, stop), means
+            return _reduce_spans(np.minimum if worse == "lower" else np.maximum, values, begins, stop), means
         limits = np.repeat([healthy.limit for healthy in self.healthy], len(self.times))
         distances = np.abs(values - limits)
-        worst = _reduced(np.maximum, distances, begins, stop)
+        worst = _reduce_spans(np.maximum, distances, begins, stop)
         at = np.flatnonzero(self.truths == Truth.TRUE)
         crossing = np.repeat(np.arange(len(row)), stop - first)
         hits = np.flatnonzero((distances[at] == worst[crossing]) & (at >= begins[crossing]))
@@ -378,13 +378,13 @@ class _TrueIndices:
         return np.where(self._mask[flat], flat, edges - 1)
 
 
-def _reduced(ufunc: np.ufunc, values: Values, first: NDArray[np.intp], stop: NDArray[np.intp]) -> Values:
+def _reduce_spans(ufunc: np.ufunc, values: Values, first: NDArray[np.intp], stop: NDArray[np.intp]) -> Values:
     """Return `ufunc.reduce(values[first:stop])` for each span; spans must be in order and not overlap."""
     bounds = np.column_stack((first, stop)).ravel()
     return ufunc.reduceat(values, bounds[:-1] if bounds[-1] == len(values) else bounds)[::2]
 
 
-def worst_of(healthy: Healthy, values: Values) -> float:
+def find_worst(healthy: Healthy, values: Values) -> float:
     """Return the value closest to the limit, or furthest past it if the limit is crossed; NaN if all values are NaN."""
     if np.isnan(values).all():
         return float("nan")

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plimsoll.model.lazy_dataclass import dataclass
-from plimsoll.model.log import Times, Values, within
+from plimsoll.model.log import Times, Values, mark_within
 from plimsoll.model.run import Phase, Planned
 from plimsoll.model.samples import Samples
 from plimsoll.model.series import Series
@@ -22,9 +22,9 @@ from plimsoll.rules.evaluations import (
     Conditions,
     RowLimits,
     RuleEvaluation,
-    spans_of,
-    together_of,
-    truths_of,
+    compute_truths,
+    find_true_spans,
+    join_truths,
 )
 from plimsoll.rules.schema.field_types import Healthy, Reduce
 from plimsoll.rules.schema.pack import Condition, Further, Rule
@@ -33,9 +33,9 @@ from plimsoll.rules.signal_finder import (
     ResolvedRequestTime,
     ResolvedSource,
     ResolvedSources,
-    facts_of,
     find_source,
-    series_of,
+    list_facts,
+    list_read_series,
 )
 from plimsoll.rules.signal_values import Facts, Layout, SignalValues
 from plimsoll.rules.states import TRUE, State, Truth, Truths, run
@@ -152,17 +152,17 @@ class RuleEvaluator:
 
     def _run_states(self, rule: Rule, matrix: ConditionMatrix, begun: bool) -> Iterator[RuleEvaluation]:
         """Run the state machine over conditions, within the rule's phase; yield the evaluation of each subject."""
-        inside = self._inside(rule, matrix.times)
+        inside = self._mark_inside(rule, matrix.times)
         enter, values, together, odd = matrix.enter, matrix.values, matrix.other_conditions_hold, matrix.impossible
         if inside.all():
             states = run(matrix.times, enter, matrix.stay, rule.for_)
         else:
             states = np.full(enter.shape, State.NOT_JUDGED, dtype=np.int8)
-            for span in spans_of(inside):
+            for span in find_true_spans(inside):
                 states[:, span] = run(matrix.times[span], enter[:, span], matrix.stay[:, span], rule.for_)
             enter, values = np.where(inside, enter, Truth.NO_DATA).astype(np.int8), np.where(inside, values, np.nan)
             together, odd = together & inside, np.where(inside, odd, np.nan)
-        knows = self._knows(rule)
+        knows = self._is_phase_known(rule)
         windows = [self._values.windows(rule, source) for _, source in matrix.subjects]
         columns = matrix.times, values, enter, states, together, odd
         judged = EvaluationMatrix(
@@ -171,12 +171,12 @@ class RuleEvaluator:
             *columns,
             for_=rule.for_,
             begun=begun,
-            renewed=self._renewed(rule, matrix),
+            renewed=self._mark_renewed(rule, matrix),
         )
         for row, ((subject, _), (window, stretches)) in enumerate(zip(matrix.subjects, windows, strict=True)):
             yield RuleEvaluation(subject, judged, row, knows, sorted({length for _, length in stretches} - {window}))
 
-    def _renewed(self, rule: Rule, matrix: ConditionMatrix) -> NDArray[np.bool_] | None:
+    def _mark_renewed(self, rule: Rule, matrix: ConditionMatrix) -> NDArray[np.bool_] | None:
         """Return a mask of the evaluations at which a new sample makes the condition true.
 
         None unless one sample can keep the condition true until it leaves the window (`max`, `min`, `increase`).
@@ -191,7 +191,7 @@ class RuleEvaluator:
             rises = np.diff(last, axis=1, prepend=np.nan) > 0
             begins = np.diff(matrix.enter == Truth.TRUE, axis=1, prepend=False) > 0
             return rises | begins & (matrix.enter == Truth.TRUE)
-        values = self._values.of(self._layout(rule, sources).of_step(), matrix.times)
+        values = self._values.of(self._choose_layout(rule, sources).of_step(), matrix.times)
         return ~RowLimits.of(matrix.healthy).hold(values) & ~np.isnan(values)
 
     def matrices(
@@ -209,16 +209,16 @@ class RuleEvaluator:
             window, stretches = self._values.windows(rule, pair[1])
             borders = [span for part, _ in stretches for span in part.borders(window // 2)]
             if batch and (borders or len(batch) * evaluations > _MOST_CELLS):
-                yield self._batch(rule, batch)
+                yield self._make_batch(rule, batch)
                 batch = []
             if borders:
-                yield self._batch(rule, [pair], borders)
+                yield self._make_batch(rule, [pair], borders)
             else:
                 batch.append(pair)
         if batch:
-            yield self._batch(rule, batch)
+            yield self._make_batch(rule, batch)
 
-    def _batch(
+    def _make_batch(
         self, rule: Rule, pairs: Sequence[tuple[Subject, ResolvedSource]], borders: Sequence[tuple[int, int]] = ()
     ) -> SubjectBatch:
         """Return the batch of these subjects, with its conditions, limits and sources resolved."""
@@ -229,11 +229,11 @@ class RuleEvaluator:
         return SubjectBatch(
             rule,
             pairs,
-            self._limits(rule.healthy, rule, subjects),
-            self._limits(rule.recover, rule, subjects) if rule.recover else None,
-            self._layout(rule, sources),
-            self._idle_rows(rule, sources),
-            [self._joint(condition, subjects) for condition in conditions],
+            self._scale_limits(rule.healthy, rule, subjects),
+            self._scale_limits(rule.recover, rule, subjects) if rule.recover else None,
+            self._choose_layout(rule, sources),
+            self._find_idle_rows(rule, sources),
+            [self._resolve_joint(condition, subjects) for condition in conditions],
             borders,
         )
 
@@ -243,13 +243,13 @@ class RuleEvaluator:
         values = self._values.of(part.layout, at)
         if part.borders:
             # Leave out evaluations without data where two sampling intervals meet, so that they change no state.
-            border = np.isnan(values[0]) & within(at, part.borders)
+            border = np.isnan(values[0]) & mark_within(at, part.borders)
             at, values = at[~border], values[:, ~border]
-        values, impossible = self._possible(rule, values)
-        idle = self._idle(part.idle, at, values)
-        breached = truths_of(values, ~part.limits.hold(values), idle)
-        unrecovered = truths_of(values, ~part.recovered.hold(values), idle) if part.recovered else breached
-        joint = [self._joint_truths(joint, at) for joint in part.joint]
+        values, impossible = self._split_possible(rule, values)
+        idle = self._mark_idle(part.idle, at, values)
+        breached = compute_truths(values, ~part.limits.hold(values), idle)
+        unrecovered = compute_truths(values, ~part.recovered.hold(values), idle) if part.recovered else breached
+        joint = [self._compute_joint_truths(joint, at) for joint in part.joint]
         hold = [truths == TRUE for truths in joint]
         is_idle_anywhere = bool(idle.any())
         together = np.logical_and.reduce([*hold, ~idle] if is_idle_anywhere else hold, initial=np.True_)
@@ -258,8 +258,8 @@ class RuleEvaluator:
             part.limits.limits,
             at,
             np.where(idle, np.nan, values) if is_idle_anywhere else values,
-            together_of([breached, *joint]),
-            together_of([unrecovered, *joint]),
+            join_truths([breached, *joint]),
+            join_truths([unrecovered, *joint]),
             np.broadcast_to(together, values.shape),
             impossible,
         )
@@ -267,7 +267,7 @@ class RuleEvaluator:
     def coverage(self, source: ResolvedSource, track: RuleEvaluation) -> int | None:
         """Return the longest time (ns) that samples covered in a window of `track`; None if they filled any window."""
         fullest = 0
-        for series in series_of(source):
+        for series in list_read_series(source):
             samples = self.samples(series)
             times = samples.present_times
             first = np.searchsorted(times, track.times - track.window, side="left")
@@ -279,15 +279,15 @@ class RuleEvaluator:
             fullest = max(fullest, longest)
         return fullest
 
-    def _knows(self, rule: Rule) -> bool:
+    def _is_phase_known(self, rule: Rule) -> bool:
         """Return whether the time of the rule's phase is known; true for a rule without a phase."""
         phase_exists = self.phases_by_hand or any(phase.name == rule.phase for phase in self.phases)
         return not rule.phase or (bool(self.phases) and phase_exists)
 
-    def _inside(self, rule: Rule, at: Times) -> np.ndarray:
+    def _mark_inside(self, rule: Rule, at: Times) -> np.ndarray:
         """Return a mask of the evaluations in the rule's phase (if known) whose window is outside planned work."""
         inside = np.ones(len(at), dtype=bool)
-        if rule.phase and self._knows(rule):
+        if rule.phase and self._is_phase_known(rule):
             inside[:] = False
             for phase in self.phases:
                 if phase.name == rule.phase:
@@ -298,53 +298,55 @@ class RuleEvaluator:
                 inside &= (at <= planned.start) | (at - longest >= planned.end)
         return inside
 
-    def _layout(self, condition: Condition, sources: Sequence[ResolvedSource]) -> Layout:
+    def _choose_layout(self, condition: Condition, sources: Sequence[ResolvedSource]) -> Layout:
         """Return the layout to compute a condition from sources. Raise UnknownFact if one needs an unknown fact."""
         for source in sources:
-            for fact in facts_of(source):
+            for fact in list_facts(source):
                 self.fact(fact.subject, fact.fact)
         return self._values.layout(condition, sources)
 
-    def _limits(self, limit: Healthy, condition: Condition, subjects: Sequence[Subject]) -> RowLimits:
+    def _scale_limits(self, limit: Healthy, condition: Condition, subjects: Sequence[Subject]) -> RowLimits:
         scale = condition.scale
         return RowLimits.of([limit.scaled(self.fact(subject, scale)) if scale else limit for subject in subjects])
 
-    def _joint(self, condition: Condition, subjects: Sequence[Subject]) -> _Joint:
+    def _resolve_joint(self, condition: Condition, subjects: Sequence[Subject]) -> _Joint:
         """Return a further condition resolved for these subjects; several subjects may share a source."""
         candidates, signal = self.sources(condition.signal), self.signals.get(condition.signal)
         sources = [find_source(candidates, subject) for subject in subjects]
         different = {id(source): source for source in sources if source is not None}
         place = {identity: row for row, identity in enumerate(different)}
         limits = [
-            condition.healthy if source is None else self._limits(condition.healthy, condition, [subject]).limits[0]
+            condition.healthy
+            if source is None
+            else self._scale_limits(condition.healthy, condition, [subject]).limits[0]
             for subject, source in zip(subjects, sources, strict=True)
         ]
         return _Joint(
             condition,
-            self._layout(condition, [*different.values()]),
+            self._choose_layout(condition, [*different.values()]),
             np.array([place.get(id(source), -1) for source in sources]),
             RowLimits.of(limits),
-            self._idle_rows(condition, [*different.values()]),
+            self._find_idle_rows(condition, [*different.values()]),
             [source is None for source in sources],
             Constants(len(different)) if signal and signal.constant else None,
         )
 
-    def _joint_truths(self, joint: _Joint, at: Times) -> Truths:
+    def _compute_joint_truths(self, joint: _Joint, at: Times) -> Truths:
         """Return the truths of a further condition at the times `at`, a row for each subject."""
         condition = joint.condition
-        reduced, _ = self._possible(condition, self._values.of(joint.layout, at))
+        reduced, _ = self._split_possible(condition, self._values.of(joint.layout, at))
         if joint.constants:
             reduced = joint.constants.filled(reduced)
         values = np.concatenate((reduced, np.full((1, len(at)), np.nan)))[joint.rows]
-        idle = self._idle(joint.idle, at, reduced)
+        idle = self._mark_idle(joint.idle, at, reduced)
         if idle.ndim:
             idle = np.concatenate((idle, np.zeros((1, len(at)), bool)))[joint.rows]
-        truths = truths_of(values, ~joint.limits.hold(values), idle)
+        truths = compute_truths(values, ~joint.limits.hold(values), idle)
         if isinstance(condition, Further) and condition.if_not_recorded:
             truths[joint.missing] = TRUE
         return truths
 
-    def _idle_rows(self, condition: Condition, sources: Sequence[ResolvedSource]) -> _Idle | None:
+    def _find_idle_rows(self, condition: Condition, sources: Sequence[ResolvedSource]) -> _Idle | None:
         """Return the rows of `sources` that are times per request, by whether a rate is recorded; None if none is."""
         weighted = [(row, source) for row, source in enumerate(sources) if isinstance(source, ResolvedRequestTime)]
         if not weighted:
@@ -362,7 +364,7 @@ class RuleEvaluator:
             self._values.layout(count, [minimum for _, minimum in unrated]),
         )
 
-    def _idle(self, rows: _Idle | None, at: Times, values: Values) -> NDArray[np.bool_]:
+    def _mark_idle(self, rows: _Idle | None, at: Times, values: Values) -> NDArray[np.bool_]:
         """Return a mask of the values that are times per request over windows with no requests, or too few to judge.
 
         Without times per request, the mask is a single False.
@@ -374,10 +376,10 @@ class RuleEvaluator:
             idle[rows.unrated] = np.isnan(values[rows.unrated]) & (self._values.of(rows.counts, at) > 0)
         return idle
 
-    def _possible(self, condition: Condition, values: Values) -> tuple[Values, Values]:
+    def _split_possible(self, condition: Condition, values: Values) -> tuple[Values, Values]:
         """Return two arrays: `values` with NaN for what the signal cannot have, and the impossible values, else NaN."""
         signal = self.signals.get(condition.signal)
-        odd = impossible(values, signal) if signal and condition.reduce in _OF_SAMPLES else np.False_
+        odd = mark_impossible(values, signal) if signal and condition.reduce in _OF_SAMPLES else np.False_
         if not odd.any():
             return values, np.broadcast_to(np.nan, values.shape)
         return np.where(odd, np.nan, values), np.where(odd, values, np.nan)
@@ -389,7 +391,7 @@ def _forward(values: Values) -> Values:
     return np.take_along_axis(values, np.maximum.accumulate(columns, axis=1), axis=1)
 
 
-def impossible(values: Values, signal: Signal) -> NDArray[np.bool_]:
+def mark_impossible(values: Values, signal: Signal) -> NDArray[np.bool_]:
     """Return a mask of the impossible samples: too far below zero, or above the signal's maximum; False for NaN."""
     above_zero = not signal.negative and signal.unit in _NEVER_BELOW_ZERO
     low = -_SMALL.get(signal.unit, -BELOW_ZERO) if above_zero else -np.inf

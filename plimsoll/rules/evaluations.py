@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.log import Times, Values
 from plimsoll.rules.crossings import CrossingColumns, EvaluationMatrix
-from plimsoll.rules.schema.field_types import Healthy, holds
+from plimsoll.rules.schema.field_types import Healthy, mark_healthy
 from plimsoll.rules.signal_finder import ResolvedSource
 from plimsoll.rules.states import EVALUATION_INTERVAL, FALSE, NO_DATA, States, Truths
 from plimsoll.rules.subjects import Subject
@@ -140,10 +140,10 @@ class RowLimits(NamedTuple):
 
     def hold(self, values: Values) -> NDArray[np.bool_]:
         """Return a mask of the values on the healthy side of their row's limit; False for NaN."""
-        return holds(self.limits[0].operator, values, self.values)
+        return mark_healthy(self.limits[0].operator, values, self.values)
 
 
-def truths_of(values: Values, breached: NDArray[np.bool_], idle: NDArray[np.bool_]) -> Truths:
+def compute_truths(values: Values, breached: NDArray[np.bool_], idle: NDArray[np.bool_]) -> Truths:
     """Return a condition's truths: FALSE where `idle` (no requests), else NO_DATA where NaN, else as in `breached`."""
     truths = breached.astype(np.int8)
     truths[np.isnan(values)] = NO_DATA
@@ -152,7 +152,7 @@ def truths_of(values: Values, breached: NDArray[np.bool_], idle: NDArray[np.bool
     return truths
 
 
-def together_of(truths: Sequence[Truths]) -> Truths:
+def join_truths(truths: Sequence[Truths]) -> Truths:
     """Return conditions joined by AND: FALSE where any is false, else NO_DATA where any lacks data, else TRUE."""
     if len(truths) == 1:
         return truths[0]
@@ -162,7 +162,7 @@ def together_of(truths: Sequence[Truths]) -> Truths:
     return joined
 
 
-def spans_of(inside: np.ndarray) -> list[slice]:
+def find_true_spans(inside: np.ndarray) -> list[slice]:
     """Return the runs of consecutive true elements of a mask, as slices."""
     edges = np.flatnonzero(np.diff(np.concatenate(([False], inside, [False])).astype(np.int8)))
     return [slice(first, last) for first, last in edges.reshape(-1, 2).tolist()]

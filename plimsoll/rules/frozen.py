@@ -26,7 +26,7 @@ def count_digits(values: Iterable[float]) -> int:
     return sum(len(f"{value:.9g}".strip("0").replace(".", "")) for value in numbers if value % 1 or value % _MB)
 
 
-def frozen_times(series: Sequence[Samples]) -> list[tuple[int, int]]:
+def find_frozen_times(series: Sequence[Samples]) -> list[tuple[int, int]]:
     """Return the spans (start and end, UTC ns) in which each of several related series repeats one value.
 
     The values must have many digits in all. Each span is longer than five minutes and ten samples, and ends with the

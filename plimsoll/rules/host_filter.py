@@ -8,7 +8,7 @@ from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.rules.schema.field_types import Fact
 from plimsoll.rules.schema.pack import Pack, Rule
 from plimsoll.rules.subjects import Instances, Subject, is_total
-from plimsoll.rules.wording import fact_text
+from plimsoll.rules.wording import format_fact
 
 
 class JudgedSubjects:
@@ -99,7 +99,7 @@ class Fitted:
     unknown: Fact | None = None
 
 
-def fitted(rule: Rule, fact_of: Callable[[Fact], float | None]) -> Fitted:
+def fit_rule(rule: Rule, fact_of: Callable[[Fact], float | None]) -> Fitted:
     """Return how a rule applies to a host; `fact_of` returns the host's facts, None for an unknown fact."""
     note = rule.model_copy(update={"severity": "info"})
     match matches(rule, fact_of):
@@ -113,18 +113,18 @@ def fitted(rule: Rule, fact_of: Callable[[Fact], float | None]) -> Fitted:
             return Fitted(note if rule.where_unknown == "info" else rule, is_judged, unknown=fact)
 
 
-def applies(rule: Rule, fact_of: Callable[[Fact], float | None]) -> bool:
+def is_applicable(rule: Rule, fact_of: Callable[[Fact], float | None]) -> bool:
     """Return whether a rule may be judged on a host: False only if known facts exclude it (`where_outside: skip`)."""
     return rule.where_outside != "skip" or matches(rule, fact_of) is not False
 
 
-def hosts_text(rule: Rule) -> str:
+def describe_hosts(rule: Rule) -> str:
     """Return a phrase on the hosts that match a rule's `where`: `hosts with at most 4,096 MB of memory`."""
-    limits = [f"{_SIDES[limit.operator]}{fact_text(fact, limit.limit)}" for fact, limit in rule.where.items()]
+    limits = [f"{_SIDES[limit.operator]}{format_fact(fact, limit.limit)}" for fact, limit in rule.where.items()]
     return f"hosts with {' and '.join(limits)}"
 
 
-def as_notes(packs: Sequence[Pack], by_hand: Collection[str] = ()) -> tuple[Pack, ...]:
+def downgrade_superseded(packs: Sequence[Pack], by_hand: Collection[str] = ()) -> tuple[Pack, ...]:
     """Return the packs with severity info for rules that a loaded rule supersedes, except in the packs `by_hand`."""
     ids = {rule.id for pack in packs for rule in pack.rules}
 
@@ -145,12 +145,12 @@ def is_for_such(rule: Rule, fact_of: Callable[[Fact], float | None]) -> bool:
     return named and matches(rule, fact_of) is True and (rule.scale is None or fact_of(rule.scale) is not None)
 
 
-def says_nothing(rule: Rule, fact_of: Callable[[Fact], float | None]) -> bool:
+def is_silent(rule: Rule, fact_of: Callable[[Fact], float | None]) -> bool:
     """Return whether a rule is superseded (severity info) and its limit scales with an unknown fact of the host."""
     is_old_note = rule.severity == "info" and bool(rule.superseded_by)
     return is_old_note and rule.scale is not None and fact_of(rule.scale) is None
 
 
 def is_note(rule: Rule) -> bool:
-    """Return whether a rule has severity info because another rule supersedes it (see `as_notes`)."""
+    """Return whether a rule has severity info because another rule supersedes it (see `downgrade_superseded`)."""
     return bool(rule.superseded_by) and rule.severity == "info"

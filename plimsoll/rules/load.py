@@ -10,10 +10,10 @@ import pydantic
 
 from plimsoll.model import user_files
 from plimsoll.model.errors import Unusable, suggest
-from plimsoll.model.kept import cache_folder, kept, state_of
+from plimsoll.model.kept import cache_folder, cache_result, hash_folders
 from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.parameters import Parameter
-from plimsoll.model.shipped_tables import shipped_files
+from plimsoll.model.shipped_tables import find_shipped_files
 from plimsoll.model.strict_yaml import Mistakes, Place, StrictDocument, read, validate
 from plimsoll.rules.schema.pack import Condition, Pack, Rule
 from plimsoll.rules.schema.signal import Signal, Signals
@@ -92,11 +92,11 @@ def load(added: Sequence[str] = (), only: Sequence[str] = ()) -> Catalogue:
         Mistakes: A file has mistakes; lists all of them.
     """
     if not added and not only:
-        return _shipped()[0]
-    ours = _yaml_files("packs")
-    by_hand = [_text(name, ours) for name in (*only, *added)]
+        return _load_shipped()[0]
+    ours = _read_yaml_files("packs")
+    by_hand = [_read_pack(name, ours) for name in (*only, *added)]
     texts = dict(by_hand if only else [*ours.values(), *by_hand])
-    _, signals, checked = _shipped()
+    _, signals, checked = _load_shipped()
     # A file of the user may have the display name of a shipped file.
     unchanged = {file: checked[file] for file, text in ours.values() if texts.get(file) == text}
     return _PackLoader(*signals, unchanged).catalogue(texts, frozenset(file for file, _ in by_hand))
@@ -104,22 +104,22 @@ def load(added: Sequence[str] = (), only: Sequence[str] = ()) -> Catalogue:
 
 def load_signals() -> Mapping[str, Signal]:
     """Return the shipped signals by name. Raise Mistakes if a file in rules/signals is wrong."""
-    return _shipped()[1][0]
+    return _load_shipped()[1][0]
 
 
 @cache
-def _shipped() -> tuple[Catalogue, _Signals, Mapping[str, _Checked]]:
+def _load_shipped() -> tuple[Catalogue, _Signals, Mapping[str, _Checked]]:
     """Return the shipped packs, signals with places, and checked documents; cached until a file or Plimsoll changes."""
-    texts = [_yaml_files("packs"), _yaml_files("signals")]
-    program = state_of([_HERE, _HERE.parent / "model"])
+    texts = [_read_yaml_files("packs"), _read_yaml_files("signals")]
+    program = hash_folders([_HERE, _HERE.parent / "model"])
     key = repr((texts, sys.version, pydantic.VERSION)).encode() + program
-    return kept(cache_folder() / "parsed", "catalogue", key, _parsed)
+    return cache_result(cache_folder() / "parsed", "catalogue", key, _parse_shipped)
 
 
-def _parsed() -> tuple[Catalogue, _Signals, Mapping[str, _Checked]]:
-    signals = _parsed_signals()
+def _parse_shipped() -> tuple[Catalogue, _Signals, Mapping[str, _Checked]]:
+    signals = _parse_signals()
     loader = _PackLoader(*signals)
-    return loader.catalogue(dict(_yaml_files("packs").values()), frozenset()), signals, loader.checked
+    return loader.catalogue(dict(_read_yaml_files("packs").values()), frozenset()), signals, loader.checked
 
 
 class _PackLoader:
@@ -159,7 +159,7 @@ class _PackLoader:
         # A pack may use its own signals and the shipped ones, so that it does not depend on other packs.
         signals = {**pack.signals, **self._shipped}
         self._mistakes += check_signals(document, pack.signals, signals)
-        rules = tuple(self._rule(document, at, rule, signals) for at, rule in enumerate(pack.rules))
+        rules = tuple(self._check_rule(document, at, rule, signals) for at, rule in enumerate(pack.rules))
         pack = pack.model_copy(update={"rules": rules})
         self.checked[file] = document.only(places), pack
         return pack
@@ -177,7 +177,7 @@ class _PackLoader:
         self._signals = {**pack.signals, **self._signals}
         return [place for _, place, _ in named]
 
-    def _rule(self, document: StrictDocument, at: int, rule: Rule, signals: Mapping[str, Signal]) -> Rule:
+    def _check_rule(self, document: StrictDocument, at: int, rule: Rule, signals: Mapping[str, Signal]) -> Rule:
         if wrong := check_rule(document, ("rules", at), rule, signals):
             self._mistakes += wrong
             return rule
@@ -186,9 +186,9 @@ class _PackLoader:
         return rule
 
 
-def _parsed_signals() -> _Signals:
+def _parse_signals() -> _Signals:
     """Return the shipped signals, and the place where each signal is defined. Raise Mistakes if a file is wrong."""
-    documents = [read(*named) for named in _yaml_files("signals").values()]
+    documents = [read(*named) for named in _read_yaml_files("signals").values()]
     parts = [validate(document, Signals).signals for document in documents]
     signals = {name: signal for part in parts for name, signal in part.items()}
     once = UniqueNames("signal")
@@ -202,9 +202,9 @@ def _parsed_signals() -> _Signals:
     return signals, once.places
 
 
-def _yaml_files(name: str) -> dict[str, tuple[str, bytes]]:
+def _read_yaml_files(name: str) -> dict[str, tuple[str, bytes]]:
     """Return the YAML files of a folder in rules/: display name and content, by file name without suffix."""
-    folder = shipped_files("rules").joinpath(name)
+    folder = find_shipped_files("rules").joinpath(name)
     return {
         entry.name.removesuffix(".yaml"): (f"{name}/{entry.name}", entry.read_bytes())
         for entry in sorted(folder.iterdir(), key=lambda entry: entry.name)
@@ -212,7 +212,7 @@ def _yaml_files(name: str) -> dict[str, tuple[str, bytes]]:
     }
 
 
-def _text(name: str, ours: Mapping[str, tuple[str, bytes]]) -> tuple[str, bytes]:
+def _read_pack(name: str, ours: Mapping[str, tuple[str, bytes]]) -> tuple[str, bytes]:
     """Return the display name and content of a pack, by name or path. Raise Unusable if the pack cannot be read."""
     if name in ours:
         return ours[name]
@@ -233,14 +233,14 @@ def check_signals(
             place = ("signals", name, "weight", "rate")
             rate = signal.weight.rate
             yield document.mistake(
-                place, f"{rate} is a time per request itself" if rate in signals else _unknown(rate, signals)
+                place, f"{rate} is a time per request itself" if rate in signals else _explain_unknown(rate, signals)
             )
         operands = signal.derived.operands if signal.derived else ()
         place = ("signals", name, "derived")
         unknown = [operand for operand in operands if operand not in signals]
         for operand in unknown:
-            yield document.mistake(place, _unknown(operand, signals))
-        if not unknown and name in _derived_from(operands, signals):
+            yield document.mistake(place, _explain_unknown(operand, signals))
+        if not unknown and name in _list_derived_from(operands, signals):
             yield document.mistake(place, "it is derived from itself")
 
 
@@ -252,7 +252,9 @@ def check_rule(document: StrictDocument, place: Place, rule: Rule, signals: Mapp
         conditions += [((*place, field, at, "signal"), condition) for at, condition in enumerate(extra)]
     named += [(where, condition.signal) for where, condition in conditions]
     named += [((*place, "look_at", at), name) for at, name in enumerate(rule.look_at)]
-    mistakes = [document.mistake(where, _unknown(name, signals)) for where, name in named if name not in signals]
+    mistakes = [
+        document.mistake(where, _explain_unknown(name, signals)) for where, name in named if name not in signals
+    ]
     if mistakes:
         return mistakes
     return [
@@ -262,7 +264,7 @@ def check_rule(document: StrictDocument, place: Place, rule: Rule, signals: Mapp
     ]
 
 
-def _derived_from(operands: Iterable[str], signals: Mapping[str, Signal]) -> set[str]:
+def _list_derived_from(operands: Iterable[str], signals: Mapping[str, Signal]) -> set[str]:
     """Return the operands, and all signals from which the operands are derived."""
     names: set[str] = set()
     left = list(operands)
@@ -275,6 +277,6 @@ def _derived_from(operands: Iterable[str], signals: Mapping[str, Signal]) -> set
     return names
 
 
-def _unknown(name: str, signals: Mapping[str, Signal]) -> str:
+def _explain_unknown(name: str, signals: Mapping[str, Signal]) -> str:
     near = suggest(name, list(signals)) or "; a pack may define its own under signals:"
     return f'signal "{name}" is not known{near}'

@@ -49,7 +49,7 @@ _SIGNAL = """\
 """
 
 
-def chosen(counters: Sequence[UnknownCounter], patterns: Sequence[str]) -> list[UnknownCounter]:
+def choose_counters(counters: Sequence[UnknownCounter], patterns: Sequence[str]) -> list[UnknownCounter]:
     r"""Return the counters whose `Object\Counter` matches any pattern (`*`: any text); all if there are no patterns."""
     folded = [pattern.casefold().lstrip("\\").replace("[", "[[]") for pattern in patterns] or ["*"]
     names = {counter: f"{counter.object}\\{counter.counter}".casefold() for counter in counters}
@@ -60,21 +60,23 @@ def pack_text(name: str, head: str, counters: Sequence[UnknownCounter]) -> str:
     """Return the text of a pack: `head`, a signal for each counter, and an example of a rule on the first signal."""
     signals: dict[str, UnknownCounter] = {}
     for counter in counters:
-        signals[_signal_name(name.replace("-", "_"), counter, signals)] = counter
+        signals[_name_signal(name.replace("-", "_"), counter, signals)] = counter
     first = next(iter(signals))
     return _PACK.format(
         head=head,
         name=name,
-        title=_quoted(name),
-        objects=", ".join(map(_quoted, dict.fromkeys(counter.object for counter in counters))),
+        title=_quote_yaml(name),
+        objects=", ".join(map(_quote_yaml, dict.fromkeys(counter.object for counter in counters))),
         signals="\n".join(
             _SIGNAL.format(
                 name=signal,
-                title=_quoted(counter.counter),
-                unit=_quoted(next(unit for pattern, unit in _UNITS if re.search(pattern, counter.counter.casefold()))),
-                meaning=_quoted(f"What {counter.object} counts as {counter.counter}."),
+                title=_quote_yaml(counter.counter),
+                unit=_quote_yaml(
+                    next(unit for pattern, unit in _UNITS if re.search(pattern, counter.counter.casefold()))
+                ),
+                meaning=_quote_yaml(f"What {counter.object} counts as {counter.counter}."),
                 instances="    instances: each\n" if counter.is_per_instance else "",
-                path=_quoted(counter.path),
+                path=_quote_yaml(counter.path),
             )
             for signal, counter in signals.items()
         ),
@@ -83,7 +85,7 @@ def pack_text(name: str, head: str, counters: Sequence[UnknownCounter]) -> str:
     )
 
 
-def _signal_name(prefix: str, counter: UnknownCounter, taken: Collection[str]) -> str:
+def _name_signal(prefix: str, counter: UnknownCounter, taken: Collection[str]) -> str:
     """Return a signal name such as `mine.requests_per_sec`, with a number appended if the name is in `taken`."""
     words = counter.counter.casefold().replace("%", " percent ").replace("/", " per ")
     words = re.sub(r"[^a-z0-9]+", "_", words).strip("_")
@@ -94,6 +96,6 @@ def _signal_name(prefix: str, counter: UnknownCounter, taken: Collection[str]) -
     return name
 
 
-def _quoted(text: str) -> str:
+def _quote_yaml(text: str) -> str:
     """Return a text as a YAML scalar in single quotes, without the text's control characters."""
     return "'" + "".join(letter for letter in text if letter.isprintable()).replace("'", "''") + "'"

@@ -8,12 +8,12 @@ from typing import TypeAlias
 
 from plimsoll.model.group_pairs import group_pairs
 from plimsoll.model.lazy_dataclass import dataclass
-from plimsoll.model.names import measurement
-from plimsoll.model.perfmon import TOTAL, telegraf_name
+from plimsoll.model.names import find_measurement
+from plimsoll.model.perfmon import TOTAL, make_telegraf_name
 from plimsoll.model.series import HostKey, Series
 from plimsoll.rules.schema.field_types import Across, AnyFact, Fact, Operation
 from plimsoll.rules.schema.signal import Fields, RequestRate, Signal, Source, Transform
-from plimsoll.rules.subjects import Instances, Subject, host_tags, hosts_of, subject_of
+from plimsoll.rules.subjects import Instances, Subject, find_subject, list_host_tags, map_hosts
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +135,7 @@ class SourceChoice:
                 return
             candidate = replace(candidate, subject=Subject(candidate.subject.host, TOTAL))
         key = candidate.subject.key
-        taken_key = key if key in self.chosen else self._twin(candidate.subject)
+        taken_key = key if key in self.chosen else self._find_twin(candidate.subject)
         if taken_key is not None:
             if self.chosen[taken_key].filled or not candidate.filled:
                 return
@@ -145,7 +145,7 @@ class SourceChoice:
         self._filled[host] += candidate.filled
         self._on_host.setdefault(host, Instances()).add(key[1] or "")
 
-    def _twin(self, subject: Subject) -> _Key | None:
+    def _find_twin(self, subject: Subject) -> _Key | None:
         """Return the key of an earlier choice for the same subject under another name; None if there is none."""
         host, instance = subject.key
         instances = self._on_host.get(host)
@@ -184,7 +184,7 @@ class Finder:
         """Return the sources of a signal: for each subject, the first source in the signal's list that has samples."""
         if name not in self._chosen:
             subjects = self._find(self._signals[name])
-            self._chosen[name] = ResolvedSources(self._weighted(subjects, self._signals[name].weight))
+            self._chosen[name] = ResolvedSources(self._add_weight(subjects, self._signals[name].weight))
         return self._chosen[name]
 
     def missing_fields(self, name: str) -> Iterator[tuple[HostKey, str]]:
@@ -196,21 +196,21 @@ class Finder:
         for source in self._signals[name].sources:
             if not isinstance(source.field, Fields):
                 continue
-            hosts = {field: self._hosts_of(source, field) for field in source.fields}
+            hosts = {field: self._find_hosts(source, field) for field in source.fields}
             for host in set[HostKey]().union(*hosts.values()) - recorded.keys():
                 yield from ((host, f"{source.measurement}.{field}") for field, on in hosts.items() if host not in on)
 
-    def _hosts_of(self, source: Source, field: str) -> set[HostKey]:
+    def _find_hosts(self, source: Source, field: str) -> set[HostKey]:
         series = self._by_field.get((source.measurement or "", field.casefold()), ())
-        return {HostKey(subject.key[0]) for single in series if (subject := subject_of(source, single))}
+        return {HostKey(subject.key[0]) for single in series if (subject := find_subject(source, single))}
 
-    def _weighted(self, subjects: _Resolved, weight: RequestRate | None) -> _Resolved:
+    def _add_weight(self, subjects: _Resolved, weight: RequestRate | None) -> _Resolved:
         """Return the sources; with `weight`, each as a time per request with the rate of its requests, if recorded."""
         weighted: dict[_Key, tuple[Subject, ResolvedSource]] = {}
         for key, (subject, resolved) in subjects.items():
             if weight and isinstance(resolved, ResolvedRecording):
                 rate = find_source(self.find(weight.rate), subject)
-                counts = isinstance(rate, ResolvedRecording) and all(map(self._has_samples, series_of(rate)))
+                counts = isinstance(rate, ResolvedRecording) and all(map(self._has_samples, list_read_series(rate)))
                 recorded_rate = rate if counts and isinstance(rate, ResolvedRecording) else None
                 weighted[key] = subject, ResolvedRequestTime(resolved, recorded_rate, weight.minimum_rate)
             else:
@@ -222,32 +222,32 @@ class Finder:
         if signal.derived:
             return self._derive(signal)
         if signal.fact:
-            hosts = hosts_of(self._series, host_tags(self._signals)).values()
+            hosts = map_hosts(self._series, list_host_tags(self._signals)).values()
             return {(subject := Subject(host)).key: (subject, ResolvedFact(subject, signal.fact)) for host in hosts}
         choice = SourceChoice(signal)
         for source in signal.sources:
-            for candidate in [*self._of_source(source)]:
+            for candidate in [*self._list_candidates(source)]:
                 choice.add(source, candidate)
         recorded = {key: (candidate.subject, candidate.resolved) for key, candidate in choice.chosen.items()}
-        return _totals(recorded) if signal.instances == "sum" else recorded
+        return _sum_instances(recorded) if signal.instances == "sum" else recorded
 
-    def _of_source(self, source: Source) -> Iterator[Candidate]:
+    def _list_candidates(self, source: Source) -> Iterator[Candidate]:
         """Yield the candidates of a source: one for each instance, or with `across` one for each whole."""
         parts: dict[_Key, tuple[Subject, list[ResolvedRecording]]] = {}
         if source.path is not None:
-            field = measurement(source.path.object), telegraf_name(source.path.counter).casefold()
+            field = find_measurement(source.path.object), make_telegraf_name(source.path.counter).casefold()
         else:
             field = source.measurement or "", source.fields[0].casefold()
         for series in self._by_field.get(field, ()):
-            subject = subject_of(source, series)
+            subject = find_subject(source, series)
             resolved = self._resolve(source, series, subject) if subject else None
             if subject is None or resolved is None:
                 continue
-            filled = all(map(self._has_samples, series_of(resolved)))
+            filled = all(map(self._has_samples, list_read_series(resolved)))
             if source.across is None:
                 yield Candidate(subject, resolved, filled)
             elif filled:
-                whole = _whole(subject, source.part_after)
+                whole = _find_whole(subject, source.part_after)
                 parts.setdefault(whole.key, (whole, []))[1].append(resolved)
         for whole, recordings in parts.values():
             yield Candidate(whole, ResolvedTotal(tuple(recordings), source.across or "mean"), filled=True)
@@ -262,13 +262,13 @@ class Finder:
             transform = transform.model_copy(update={"scale": transform.scale / fact})
         if not isinstance(source.field, Fields):
             return ResolvedSeries(series, source.rate, transform)
-        siblings = [self._other_field(series, name) for name in source.fields[1:]]
+        siblings = [self._find_other_field(series, name) for name in source.fields[1:]]
         fields = (series, *(sibling for sibling in siblings if sibling))
         if len(fields) < len(source.fields):
             return None
         return ResolvedFields(source.field.operation, fields, source.rate, transform)
 
-    def _other_field(self, series: Series, field: str) -> Series | None:
+    def _find_other_field(self, series: Series, field: str) -> Series | None:
         """Return the series of another field with the same host, measurement and tags; None if there is none."""
         place = series.measurement, field.casefold()
         if place not in self._by_tags:
@@ -302,13 +302,13 @@ class Finder:
         return sources
 
 
-def _whole(subject: Subject, part_after: str | None) -> Subject:
+def _find_whole(subject: Subject, part_after: str | None) -> Subject:
     """Return the whole to which an instance belongs: the name before `part_after`, or the host without `part_after`."""
     whole, separator, _ = (subject.instance or "").partition(part_after) if part_after else ("", "", "")
     return replace(subject, instance=whole if separator else subject.instance if part_after else None)
 
 
-def _totals(recorded: Chosen) -> _Resolved:
+def _sum_instances(recorded: Chosen) -> _Resolved:
     """Return a source for each host: the sum over the instances of the host."""
     by_host = group_pairs(
         (host, (subject, resolved))
@@ -321,7 +321,7 @@ def _totals(recorded: Chosen) -> _Resolved:
     }
 
 
-def series_of(source: ResolvedSource) -> tuple[Series, ...]:
+def list_read_series(source: ResolvedSource) -> tuple[Series, ...]:
     """Return all series that a source reads."""
     match source:
         case ResolvedSeries(series):
@@ -329,27 +329,27 @@ def series_of(source: ResolvedSource) -> tuple[Series, ...]:
         case ResolvedFields():
             return source.fields
         case ResolvedRequestTime(value, rate):
-            return (*series_of(value), *(series_of(rate) if rate else ()))
+            return (*list_read_series(value), *(list_read_series(rate) if rate else ()))
         case ResolvedDerivation():
-            return tuple(series for operand in source.operands for series in series_of(operand))
+            return tuple(series for operand in source.operands for series in list_read_series(operand))
         case ResolvedTotal():
-            return tuple(series for part in source.parts for series in series_of(part))
+            return tuple(series for part in source.parts for series in list_read_series(part))
         case ResolvedFact():
             return ()
 
 
-def facts_of(source: ResolvedSource) -> tuple[ResolvedFact, ...]:
+def list_facts(source: ResolvedSource) -> tuple[ResolvedFact, ...]:
     """Return all facts that a source needs."""
     match source:
         case ResolvedFact():
             return (source,)
         case ResolvedDerivation():
-            return tuple(fact for operand in source.operands for fact in facts_of(operand))
+            return tuple(fact for operand in source.operands for fact in list_facts(operand))
         case _:
             return ()
 
 
-def recorded_as(source: ResolvedSource) -> ResolvedSource:
+def drop_request_rate(source: ResolvedSource) -> ResolvedSource:
     """Return the source; of a time per request only the time, without the request rate."""
     return source.value if isinstance(source, ResolvedRequestTime) else source
 

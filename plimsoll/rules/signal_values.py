@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plimsoll.model.lazy_dataclass import dataclass
-from plimsoll.model.log import Stretch, Times, Values, within
+from plimsoll.model.log import Stretch, Times, Values, mark_within
 from plimsoll.model.samples import Samples
 from plimsoll.model.series import Series
 from plimsoll.rules.schema.field_types import Fact, Operation, Reduce
@@ -24,7 +24,7 @@ from plimsoll.rules.signal_finder import (
     ResolvedSeries,
     ResolvedSource,
     ResolvedTotal,
-    series_of,
+    list_read_series,
 )
 from plimsoll.rules.states import EVALUATION_INTERVAL
 from plimsoll.rules.subjects import Subject
@@ -34,14 +34,14 @@ from plimsoll.rules.window import (
     FlatPairs,
     Together,
     WindowBounds,
+    combine_field_samples,
     combine_fields,
-    combined,
-    combined_fields,
+    combine_operands,
+    find_requests_per_second,
     reduce_pairs,
     reduce_rows,
-    requests_per_second,
-    total,
-    transformed,
+    total_values,
+    transform_values,
 )
 
 _MOST_SAMPLES = 4_000_000  # that are computed at once; more need memory and are no faster
@@ -59,7 +59,7 @@ class _Alike(NamedTuple):
         number: The number of sources in all groups.
         recorded: Groups of single series, with the same transform and use of rates.
         derived: Groups of sources derived by one operation, with their operands and weights.
-        by_form: Groups of fields or times per request of one form (see `_form`), with the series that they read.
+        by_form: Groups of fields or times per request of one form (see `_find_form`), with the series that they read.
         single: Sources that are computed alone.
     """
 
@@ -71,7 +71,7 @@ class _Alike(NamedTuple):
 
 
 class _Columns(NamedTuple):
-    """Sources of one form (see `_form`): the first source, and for each field the series of all sources."""
+    """Sources of one form (see `_find_form`): the first source, and for each field the series of all sources."""
 
     form: ResolvedRecording
     fields: list[Together]
@@ -82,7 +82,7 @@ class _Columns(NamedTuple):
 
 
 class _Formed(NamedTuple):
-    """Sources of one form (see `_form`) with the series of their values, and of their request rates if recorded."""
+    """Sources of one form (`_find_form`) with the series of their values, and of their request rates if recorded."""
 
     sources: Sequence[Recorded]
     values: _Columns
@@ -155,16 +155,16 @@ class SignalValues:
 
     def windows(self, condition: Condition, source: ResolvedSource) -> Windows:
         """Return a source's window (ns, at least two intervals), and windows of stretches with another interval."""
-        longest, parts = self._intervals(source)
+        longest, parts = self._find_intervals(source)
         window = max(condition.over, 2 * longest)
         return window, [(part, max(condition.over, 2 * part.interval)) for part in parts] if parts else []
 
-    def _intervals(self, source: ResolvedSource) -> tuple[int, list[Stretch]]:
+    def _find_intervals(self, source: ResolvedSource) -> tuple[int, list[Stretch]]:
         """Return the longest sampling interval (ns) of a source's series, and the stretches with another interval."""
         entry = self._intervals_by_source.get(id(source))
         if entry is None:
             longest, parts = 0, list[Stretch]()
-            for series in series_of(source):
+            for series in list_read_series(source):
                 samples = self.samples(series)
                 longest = max(longest, samples.declared or samples.interval or 0)
                 parts += () if samples.declared else samples.other_intervals
@@ -189,24 +189,26 @@ class SignalValues:
                 in_parts.append((row, source, (window, stretches)))
             else:
                 by_window.setdefault(window, []).append(row)
-        alike = [(window, rows, self._alike([sources[row] for row in rows])) for window, rows in by_window.items()]
+        alike = [
+            (window, rows, self._group_alike([sources[row] for row in rows])) for window, rows in by_window.items()
+        ]
         return Layout(sources, condition.reduce, condition.over, alike, in_parts)
 
     def of(self, layout: Layout, at: Times) -> Values:
         """Return a layout's values: a row for each source, a column for each evaluation; NaN: no data. Read-only."""
         if not len(at):
             return np.empty((len(layout.sources), 0))
-        return self._cache.values(layout, at, self._computed)
+        return self._cache.values(layout, at, self._compute_values)
 
-    def _computed(self, layout: Layout, at: Times) -> Values:
+    def _compute_values(self, layout: Layout, at: Times) -> Values:
         values = np.full((len(layout.sources), len(at)), np.nan)
         for row, source, windows in layout.in_parts:
-            values[row] = self._in_parts(layout.reduce, source, at, windows)
+            values[row] = self._compute_in_parts(layout.reduce, source, at, windows)
         for window, rows, alike in layout.by_window:
-            values[rows] = self._values(alike, at, window, layout.reduce)
+            values[rows] = self._compute_alike(alike, at, window, layout.reduce)
         return values
 
-    def _in_parts(self, reduce: Reduce, source: ResolvedSource, at: Times, windows: Windows) -> Values:
+    def _compute_in_parts(self, reduce: Reduce, source: ResolvedSource, at: Times, windows: Windows) -> Values:
         """Return the values of a source whose sampling interval changes, each stretch reduced with its own window."""
         window, stretches = windows
         values = np.full(len(at), np.nan)
@@ -215,16 +217,18 @@ class SignalValues:
             part = replace(self, samples=lambda series: self.samples(series).chosen(chosen), together=None)
             evaluations = at[chosen(at)]
             values[chosen(at)] = (
-                part._values(part._alike([source]), evaluations, window, reduce)[0] if len(evaluations) else ()
+                part._compute_alike(part._group_alike([source]), evaluations, window, reduce)[0]
+                if len(evaluations)
+                else ()
             )
 
-        take(window, lambda times: ~within(times, (part.span for part, _ in stretches)))
+        take(window, lambda times: ~mark_within(times, (part.span for part, _ in stretches)))
         for used in sorted({length for _, length in stretches}):
             spans = [part.span for part, length in stretches if length == used]
-            take(used, partial(within, spans=spans))
+            take(used, partial(mark_within, spans=spans))
         return values
 
-    def _alike(self, sources: Sequence[ResolvedSource]) -> _Alike:
+    def _group_alike(self, sources: Sequence[ResolvedSource]) -> _Alike:
         """Return the sources grouped by how they are computed."""
         recorded: dict[object, list[tuple[int, ResolvedSeries]]] = {}
         derived: dict[tuple[Operation, int], list[tuple[int, ResolvedDerivation]]] = {}
@@ -233,72 +237,77 @@ class SignalValues:
         for row, source in enumerate(sources):
             match source:
                 case ResolvedSeries():
-                    recorded.setdefault(_form(source), []).append((row, source))
+                    recorded.setdefault(_find_form(source), []).append((row, source))
                 case ResolvedDerivation(operation, operands):
                     derived.setdefault((operation, len(operands)), []).append((row, source))
                 case ResolvedRequestTime() | ResolvedFields():
-                    by_form.setdefault(_form(source), []).append((row, source))
+                    by_form.setdefault(_find_form(source), []).append((row, source))
                 case _:
                     single.append((row, source))
         return _Alike(
             len(sources),
-            [self._recorded_alike(rows) for rows in recorded.values()],
-            [self._derived_alike(rows) for rows in derived.values()],
-            [([row for row, _ in rows], self._formed([source for _, source in rows])) for rows in by_form.values()],
+            [self._group_recorded(rows) for rows in recorded.values()],
+            [self._group_derived(rows) for rows in derived.values()],
+            [
+                ([row for row, _ in rows], self._form_sources([source for _, source in rows]))
+                for rows in by_form.values()
+            ],
             single,
         )
 
-    def _recorded_alike(
+    def _group_recorded(
         self, rows: Sequence[tuple[int, ResolvedSeries]]
     ) -> tuple[list[int], Together, Transform, bool]:
-        together = self._together([resolved.series for _, resolved in rows])
+        together = self._join_series([resolved.series for _, resolved in rows])
         return [row for row, _ in rows], together, rows[0][1].transform, rows[0][1].rate
 
-    def _together(self, series: Sequence[Series]) -> Together:
+    def _join_series(self, series: Sequence[Series]) -> Together:
         return self.together(series) if self.together else Apart(list(map(self.samples, series)))
 
-    def _formed(self, sources: Sequence[Recorded]) -> _Formed:
-        """Return sources of one form (see `_form`) with the series that they read."""
+    def _form_sources(self, sources: Sequence[Recorded]) -> _Formed:
+        """Return sources of one form (see `_find_form`) with the series that they read."""
         rates = [source.rate for source in sources if isinstance(source, ResolvedRequestTime) and source.rate]
         values = [source.value if isinstance(source, ResolvedRequestTime) else source for source in sources]
-        return _Formed(sources, self._columns(values), self._columns(rates) if rates else None)
+        return _Formed(sources, self._read_columns(values), self._read_columns(rates) if rates else None)
 
-    def _columns(self, sources: Sequence[ResolvedRecording]) -> _Columns:
-        fields = zip(*map(series_of, sources), strict=True)
-        return _Columns(sources[0], [self._together(column) for column in fields])
+    def _read_columns(self, sources: Sequence[ResolvedRecording]) -> _Columns:
+        fields = zip(*map(list_read_series, sources), strict=True)
+        return _Columns(sources[0], [self._join_series(column) for column in fields])
 
-    def _derived_alike(
+    def _group_derived(
         self, rows: Sequence[tuple[int, ResolvedDerivation]]
     ) -> tuple[list[int], Operation, list[_Alike], Sequence[Values]]:
         weights = np.array([derived.weights or (1.0,) * len(derived.operands) for _, derived in rows])
-        operands = [self._alike(group) for group in zip(*(derived.operands for _, derived in rows), strict=True)]
+        operands = [self._group_alike(group) for group in zip(*(derived.operands for _, derived in rows), strict=True)]
         weighed = [*weights.T[:, :, np.newaxis]] if (weights != 1).any() else ()
         return [row for row, _ in rows], rows[0][1].operation, operands, weighed
 
-    def _values(self, alike: _Alike, at: Times, window: int, reduce: Reduce) -> Values:
+    def _compute_alike(self, alike: _Alike, at: Times, window: int, reduce: Reduce) -> Values:
         """Return the values of sources at the evaluations `at`, a row for each source."""
         values = np.empty((alike.number, len(at)))
         if any(bounds.at is not at for bounds in self._bounds.values()):
             self._bounds.clear()
         bounds = self._bounds.setdefault(window, WindowBounds(at, window))
         for rows, series, transform, rate in alike.recorded:
-            values[rows] = reduce_rows(series, bounds, reduce, partial(_changed, transform), rate=rate)
+            values[rows] = reduce_rows(series, bounds, reduce, partial(_transform, transform), rate=rate)
         for row, source in alike.single:
-            values[row] = self._value(source, at, window, reduce)
+            values[row] = self._compute_value(source, at, window, reduce)
         for rows, formed in alike.by_form:
-            values[rows] = self._recorded(formed, at, window, reduce)
+            values[rows] = self._compute_recorded(formed, at, window, reduce)
         for rows, operation, operands, weights in alike.derived:
-            parts = [self._values(operand, at, window, reduce) for operand in operands]
-            values[rows] = combined(operation, parts, weights)
+            parts = [self._compute_alike(operand, at, window, reduce) for operand in operands]
+            values[rows] = combine_operands(operation, parts, weights)
         return values
 
-    def _recorded(self, formed: _Formed, at: Times, window: int, reduce: Reduce) -> Values:
+    def _compute_recorded(self, formed: _Formed, at: Times, window: int, reduce: Reduce) -> Values:
         """Return the values of sources of one form, a row for each source; one by one if there are too many samples."""
         sources, values, rates = formed
         fields, rated = values.arrays(), rates.arrays() if rates else []
         if len(sources) > 1 and not _fit_together([*fields, *rated]):
-            return np.concatenate([self._recorded(self._formed([source]), at, window, reduce) for source in sources])
-        times = _flat(values.form, fields)
+            return np.concatenate(
+                [self._compute_recorded(self._form_sources([source]), at, window, reduce) for source in sources]
+            )
+        times = _flatten(values.form, fields)
         breaks = [field.breaks(self._bounds[window]) for part in (values, rates) if part for field in part.fields]
         begin = np.tile(at - window, (len(sources), 1))
         if not values.form.rate:  # growing counts tell what happened in a break, too
@@ -306,19 +315,19 @@ class SignalValues:
         if not isinstance(sources[0], ResolvedRequestTime):
             reduced = reduce_pairs(times, at, begin, window, reduce)
         else:
-            per_second = requests_per_second(times, _flat(rates.form, rated) if rates else None, len(sources))
+            per_second = find_requests_per_second(times, _flatten(rates.form, rated) if rates else None, len(sources))
             busy = per_second > 0
             reduced = reduce_pairs(times.where(busy), at, begin, window, reduce, per_second[busy])
         return np.where(np.logical_or.reduce([one.inside for one in breaks]), np.nan, reduced)
 
-    def _value(self, source: ResolvedSource, at: Times, window: int, reduce: Reduce) -> Values:
+    def _compute_value(self, source: ResolvedSource, at: Times, window: int, reduce: Reduce) -> Values:
         match source:
             case ResolvedTotal(parts, across):
-                return total([*self._values(self._alike(parts), at, window, reduce)], across)
+                return total_values([*self._compute_alike(self._group_alike(parts), at, window, reduce)], across)
             case ResolvedFact(subject, fact):
                 return np.full(len(at), float(self.fact(subject, fact)))
             case _:
-                return self._values(self._alike([source]), at, window, reduce)[0]
+                return self._compute_alike(self._group_alike([source]), at, window, reduce)[0]
 
 
 def _fit_together(fields: Sequence[Arrays]) -> bool:
@@ -330,7 +339,7 @@ def _fit_together(fields: Sequence[Arrays]) -> bool:
     return (span + 3) * len(fields[0][0]) < _LARGEST
 
 
-def _flat(form: ResolvedRecording, fields: Sequence[Arrays]) -> FlatPairs:
+def _flatten(form: ResolvedRecording, fields: Sequence[Arrays]) -> FlatPairs:
     """Return the pairs of samples of several sources of one form."""
     match form:
         case ResolvedSeries(_, rate, transform):
@@ -341,16 +350,16 @@ def _flat(form: ResolvedRecording, fields: Sequence[Arrays]) -> FlatPairs:
                 return together
             # The fields were not sampled at the same times.
             rows = zip(*([*map(Samples, *field)] for field in fields), strict=True)
-            return FlatPairs.of_rows([combined_fields(operation, row, transform, rate=rate) for row in rows])
+            return FlatPairs.of_rows([combine_field_samples(operation, row, transform, rate=rate) for row in rows])
 
 
-def _changed(transform: Transform, values: Values) -> Values:
+def _transform(transform: Transform, values: Values) -> Values:
     if transform.most is not None:
         values = np.where(np.isfinite(values), values, np.nan)  # infinity counts as no data, not as a maximum
-    return transformed(values, transform)
+    return transform_values(values, transform)
 
 
-def _form(source: Recorded | None) -> tuple[object, ...]:
+def _find_form(source: Recorded | None) -> tuple[object, ...]:
     """Return the form of a source: a key that is equal for sources that can be computed together."""
     match source:
         case ResolvedSeries():
@@ -358,6 +367,6 @@ def _form(source: Recorded | None) -> tuple[object, ...]:
         case ResolvedFields():
             return source.operation, len(source.fields), source.rate, id(source.transform)
         case ResolvedRequestTime():
-            return _form(source.value), _form(source.rate)
+            return _find_form(source.value), _find_form(source.rate)
         case None:
             return ()

@@ -13,7 +13,7 @@ from plimsoll.model.errors import Unusable
 from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.log import Times
 from plimsoll.model.parameters import Parameter
-from plimsoll.model.times import SECOND, duration_text, utc
+from plimsoll.model.times import SECOND, convert_to_datetime, format_duration
 
 EVALUATION_INTERVAL = 10 * SECOND
 _MOST_EVALUATIONS = 20_000_000
@@ -80,7 +80,7 @@ def run(times: Times, enter: Truths, stay: Truths, hold: int) -> States:
         contradicts = ((enter == Truth.TRUE) & (stay != Truth.TRUE)).any(axis=1)
         if contradicts.any():
             crossed &= ~contradicts
-            states[contradicts] = _stepped(times, enter[contradicts], stay[contradicts], hold)
+            states[contradicts] = _step_runs(times, enter[contradicts], stay[contradicts], hold)
     if crossed.all():
         return _run_crossed(times, enter, stay, hold)
     if crossed.any():
@@ -88,7 +88,7 @@ def run(times: Times, enter: Truths, stay: Truths, hold: int) -> States:
     return states
 
 
-def _stepped(times: Times, enter: Truths, stay: Truths, hold: int) -> States:
+def _step_runs(times: Times, enter: Truths, stay: Truths, hold: int) -> States:
     columns = np.empty(enter.shape, dtype=np.int8)
     states, since = np.zeros(len(enter), dtype=np.int8), np.zeros(len(enter), dtype=np.int64)
     for column, at in enumerate(times.tolist()):
@@ -108,16 +108,16 @@ def _run_crossed(times: Times, enter: Truths, stay: Truths, hold: int) -> States
     first = starts % len(times)
     on, off, opens = enter.ravel()[starts], stay.ravel()[starts], first == 0
     # First without firing alerts: true runs begin an alert, all others end it.
-    pending = (on == Truth.TRUE)[_latest((on == Truth.TRUE) | (off != Truth.TRUE) | opens)]
-    begun = times[first[_latest(pending & (opens | ~_before(pending)))]]
+    pending = (on == Truth.TRUE)[_find_latest((on == Truth.TRUE) | (off != Truth.TRUE) | opens)]
+    begun = times[first[_find_latest(pending & (opens | ~_shift_runs(pending)))]]
     fires_at = np.maximum(np.searchsorted(times, begun + hold) - first, 0)
     fires = pending & (fires_at < lengths)
     # A firing alert continues, even without data, until its condition is false.
     number = np.arange(len(starts))
     last_fired = np.maximum.accumulate(np.where(fires, number, -1))
-    firing = np.concatenate(([-1], last_fired[:-1])) >= _latest((off == Truth.FALSE) | opens)
+    firing = np.concatenate(([-1], last_fired[:-1])) >= _find_latest((off == Truth.FALSE) | opens)
     active = pending | firing
-    leaves = ~active & ~opens & _before(active)
+    leaves = ~active & ~opens & _shift_runs(active)
     inactive = np.where(on == Truth.NO_DATA, State.NO_DATA, State.OK)
     left = np.where(off == Truth.NO_DATA, State.NO_DATA, State.OK)
     begins = np.where(firing, State.FIRING, np.where(pending, State.PENDING, np.where(leaves, left, inactive)))
@@ -127,17 +127,17 @@ def _run_crossed(times: Times, enter: Truths, stay: Truths, hold: int) -> States
     return np.repeat(np.column_stack((begins, ends)).astype(np.int8).ravel(), parts).reshape(enter.shape)
 
 
-def _latest(decisive: NDArray[np.bool_]) -> NDArray[np.intp]:
+def _find_latest(decisive: NDArray[np.bool_]) -> NDArray[np.intp]:
     """Return, for each run, the index of the last decisive run, at most its own; the first run must be decisive."""
     return np.maximum.accumulate(np.where(decisive, np.arange(len(decisive)), 0))
 
 
-def _before(runs: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def _shift_runs(runs: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Return, for each run, whether the mask `runs` marks the run before it; False for the first run."""
     return np.concatenate(([False], runs[:-1]))
 
 
-def evaluation_times(times: Times, interval: int = EVALUATION_INTERVAL, reach: int = 0) -> Times:
+def list_evaluation_times(times: Times, interval: int = EVALUATION_INTERVAL, reach: int = 0) -> Times:
     """Return the evaluation times of a recording: multiples of `interval`, from first to last sample, both rounded up.
 
     In a pause longer than `reach` (the longest window) only the first evaluation without data is kept, as the others
@@ -151,8 +151,8 @@ def evaluation_times(times: Times, interval: int = EVALUATION_INTERVAL, reach: i
     counts = (ends - starts) // interval + 1
     if counts.sum() > _MOST_EVALUATIONS:
         raise Unusable(
-            f"the samples lie too far apart to be judged every {duration_text(interval)}: {len(times)} rows from "
-            f"{utc(int(times[0])):%Y-%m-%d} to {utc(int(times[-1])):%Y-%m-%d}; choose a part "
-            f"with {Parameter.FROM} and {Parameter.TO}"
+            f"the samples lie too far apart to be judged every {format_duration(interval)}: {len(times)} rows from "
+            f"{convert_to_datetime(int(times[0])):%Y-%m-%d} to {convert_to_datetime(int(times[-1])):%Y-%m-%d}; choose "
+            f"a part with {Parameter.FROM} and {Parameter.TO}"
         )
     return np.concatenate([np.arange(s, e + 1, interval) for s, e in zip(starts.tolist(), ends.tolist(), strict=True)])

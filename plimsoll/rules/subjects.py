@@ -11,8 +11,8 @@ from dataclasses import field
 from fnmatch import fnmatchcase
 
 from plimsoll.model.lazy_dataclass import dataclass
-from plimsoll.model.perfmon import EACH_INSTANCE, TOTAL, CounterPath, generic_object
-from plimsoll.model.series import HostKey, Series, host_key
+from plimsoll.model.perfmon import EACH_INSTANCE, TOTAL, CounterPath, split_object
+from plimsoll.model.series import HostKey, Series, make_host_key
 from plimsoll.rules.schema.signal import Signal, Source
 
 _VOLUME = re.compile(r"[a-z]:", re.IGNORECASE)
@@ -37,14 +37,14 @@ class Instances:
 
     def add(self, name: str) -> None:
         """Add an instance by its name."""
-        for key in _keys(name):
+        for key in _list_keys(name):
             self._names.setdefault(key, {})[name] = None
             if isinstance(key, tuple):
                 self._nodes.setdefault(key[0], set()).add(key[1])
 
     def remove(self, name: str) -> None:
         """Remove an instance by its name."""
-        for key in _keys(name):
+        for key in _list_keys(name):
             self._names.get(key, {}).pop(name, None)
             if isinstance(key, tuple) and not self._names.get(key):
                 self._nodes.get(key[0], set()).discard(key[1])
@@ -52,20 +52,20 @@ class Instances:
     def same(self, instance: str) -> str | None:
         """Return the other name of a disk or processor, or of a volume the name of its disk; None if there is none."""
         if _VOLUME.fullmatch(instance):
-            return self._first(_ON + instance.casefold())
+            return self._find_first(_ON + instance.casefold())
         if _NUMBER.fullmatch(instance):
-            return self._processor(int(instance))
+            return self._name_processor(int(instance))
         if match := _IN_NODE.fullmatch(instance):
             # Without the other nodes, only processors of the first node have a number.
-            return None if int(match[1]) else self._first(int(match[2]))
-        volumes = letters(instance)
-        return self._first(volumes[0]) if len(volumes) == 1 else None
+            return None if int(match[1]) else self._find_first(int(match[2]))
+        volumes = find_letters(instance)
+        return self._find_first(volumes[0]) if len(volumes) == 1 else None
 
     def holding(self, instance: str) -> str | None:
         """Return like `same`, but for a volume without a drive letter any physical disk."""
-        return self._first(None) if _WITHOUT_LETTER.fullmatch(instance) else self.same(instance)
+        return self._find_first(None) if _WITHOUT_LETTER.fullmatch(instance) else self.same(instance)
 
-    def _processor(self, number: int) -> str | None:
+    def _name_processor(self, number: int) -> str | None:
         """Return the name of the processor that has this number when all nodes are counted.
 
         The numbers of a node start after the highest recorded processor of the node before. None if an earlier node was
@@ -74,11 +74,11 @@ class Instances:
         node = 0
         while size := max(self._nodes.get(node, ()), default=-1) + 1:
             if number < size:
-                return self._first((node, number))
+                return self._find_first((node, number))
             number, node = number - size, node + 1
         return None
 
-    def _first(self, key: _Key) -> str | None:
+    def _find_first(self, key: _Key) -> str | None:
         return next(iter(self._names.get(key, ())), None)
 
 
@@ -104,7 +104,7 @@ class Subject:
     key: tuple[HostKey, str | None] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        key = host_key(self.host), None if self.instance is None else self.instance.casefold()
+        key = make_host_key(self.host), None if self.instance is None else self.instance.casefold()
         object.__setattr__(self, "key", key)
 
     def __str__(self) -> str:
@@ -112,9 +112,11 @@ class Subject:
         return f"{self.host}, {self.instance}" if self.instance else self.host
 
 
-def subject_of(source: Source, series: Series) -> Subject | None:
+def find_subject(source: Source, series: Series) -> Subject | None:
     """Return the subject of a series; None if the source does not match the series."""
-    subject = _subject_of_path(source.path, series) if source.path else _subject_of_measurement(source, series)
+    subject = (
+        _find_subject_of_path(source.path, series) if source.path else _find_subject_of_measurement(source, series)
+    )
     # Compare the tag; the subject's instance may begin with the name of a server.
     recorded = series.tag("instance" if source.path else source.instance or "") or ""
     # Only `*` is special; names of network adapters contain brackets.
@@ -122,62 +124,62 @@ def subject_of(source: Source, series: Series) -> Subject | None:
     return None if any(fnmatchcase(recorded.casefold(), pattern) for pattern in patterns) else subject
 
 
-def _subject_of_measurement(source: Source, series: Series) -> Subject | None:
+def _find_subject_of_measurement(source: Source, series: Series) -> Subject | None:
     """Return the subject of a series by a source with a measurement; None if the source does not match the series."""
     for name, value in source.tags.items():
         tag_value = series.tag(name)
         if name == "object" and tag_value is not None:
-            tag_value = generic_object(tag_value)[0]
+            tag_value = split_object(tag_value)[0]
         if tag_value is None or tag_value.casefold() != value.casefold():
             return None
     if source.host and not series.tag(source.host):
         return None
-    host = host_of(series, (source.host,) if source.host else ())
+    host = find_host(series, (source.host,) if source.host else ())
     if source.instance is None:
         return Subject(host)
     instance = series.tag(source.instance)
     return None if instance is None or is_total(instance) else Subject(host, instance)
 
 
-def host_of(series: Series, tags: Collection[str] = ()) -> str:
+def find_host(series: Series, tags: Collection[str] = ()) -> str:
     """Return the computer that a series describes.
 
-    The first tag of `tags` (see `host_tags`) that the series has names the computer. In a Windows counter the tag
+    The first tag of `tags` (see `list_host_tags`) that the series has names the computer. In a Windows counter the tag
     `source` does: an agent that polls other computers writes its own name as the host.
     """
     named = next((value for tag in tags if (value := series.tag(tag))), None)
     if named is None and series.tag("objectname") is not None:
         named = series.tag("source")
-    return series.host if named in (None, series.host) or _same_computer(named, series.host) else named
+    return series.host if named in (None, series.host) or _is_same_computer(named, series.host) else named
 
 
-def hosts_of(recorded: Iterable[Series], tags: Collection[str] = ()) -> dict[str, str]:
+def map_hosts(recorded: Iterable[Series], tags: Collection[str] = ()) -> dict[str, str]:
     """Return the computers of some series by case-folded name, each spelled as it first appears."""
     first: dict[str, str] = {}
     for series in recorded:
-        host = host_of(series, tags)
-        first.setdefault(host_key(host), host)
+        host = find_host(series, tags)
+        first.setdefault(make_host_key(host), host)
     return first
 
 
-def host_tags(signals: Mapping[str, Signal]) -> tuple[str, ...]:
+def list_host_tags(signals: Mapping[str, Signal]) -> tuple[str, ...]:
     """Return the tags that name the host in place of the tag `host`, in any source of these signals."""
     return tuple(dict.fromkeys(source.host for signal in signals.values() for source in signal.sources if source.host))
 
 
-def _same_computer(name: str, host: str) -> bool:
+def _is_same_computer(name: str, host: str) -> bool:
     """Return whether two names mean the same computer; one of the names may include its domain."""
-    name, host = name.casefold(), host_key(host)
+    name, host = name.casefold(), make_host_key(host)
     with_domain = name.partition(".")[0] == host.partition(".")[0] and ("." in name) != ("." in host)
     return name in (host, _THIS_COMPUTER) or with_domain
 
 
-def _subject_of_path(path: CounterPath, series: Series) -> Subject | None:
+def _find_subject_of_path(path: CounterPath, series: Series) -> Subject | None:
     """Return the subject of a series by a counter path; None if the path does not match the series."""
-    generic, named = generic_object(series.tag("objectname") or "")
+    generic, named = split_object(series.tag("objectname") or "")
     if generic.casefold() != path.object.casefold():
         return None
-    host, instance = host_of(series), series.tag("instance")
+    host, instance = find_host(series), series.tag("instance")
     if path.instance == EACH_INSTANCE:
         if instance is None or is_total(instance):
             return None
@@ -208,15 +210,15 @@ def is_among(name: str, patterns: Iterable[str]) -> bool:
 
 def has_object(series: Series, objects: Sequence[str], measurements: Sequence[str]) -> bool:
     """Return whether a series belongs to one of these Perfmon objects (see `is_among`) or Telegraf measurements."""
-    generic = generic_object(series.tag("objectname") or "")[0]
+    generic = split_object(series.tag("objectname") or "")[0]
     return series.measurement in measurements or is_among(generic, objects)
 
 
-def _keys(name: str) -> Iterator[_Key]:
+def _list_keys(name: str) -> Iterator[_Key]:
     yield name.casefold()
     if is_physical(name):
         yield None
-    yield from (_ON + letter for letter in letters(name))
+    yield from (_ON + letter for letter in find_letters(name))
     if _NUMBER.fullmatch(name):
         yield int(name)
     elif match := _IN_NODE.fullmatch(name):
@@ -233,6 +235,6 @@ def is_physical(instance: str) -> bool:
     return _PHYSICAL.fullmatch(instance) is not None
 
 
-def letters(instance: str) -> list[str]:
+def find_letters(instance: str) -> list[str]:
     """Return the volumes of a physical disk, in lower case; empty for any other instance."""
     return instance.casefold().split()[1:] if _PHYSICAL.fullmatch(instance) else []

@@ -52,7 +52,7 @@ class FlatPairs:
         if not present.all():
             times, values, row = times[present], values[present], row[present]
         if transform:
-            values = transformed(values, transform)
+            values = transform_values(values, transform)
         if not rate:
             return cls(Pairs(times, times, values), row)
         rise = np.diff(values)
@@ -261,16 +261,16 @@ def reduce_spans(
     return result
 
 
-def _spans(ufunc: np.ufunc, values: Values, first: NDArray[np.intp], last: NDArray[np.intp]) -> Values:
+def _reduce_spans(ufunc: np.ufunc, values: Values, first: NDArray[np.intp], last: NDArray[np.intp]) -> Values:
     """Return `ufunc.reduce(values[first:last])` for each span; spans must not be empty."""
     bounds = np.column_stack((first, last)).ravel()
     return ufunc.reduceat(np.append(values, values[-1]), bounds)[::2]
 
 
-def _mean(times: Times, values: Values, first: NDArray[np.intp], last: NDArray[np.intp], window: int) -> Values:
+def _compute_mean(times: Times, values: Values, first: NDArray[np.intp], last: NDArray[np.intp], window: int) -> Values:
     """Return the mean of each window; rounding cannot move it outside the range of the samples."""
     count, start = last - first, values[first]
-    mean = _spans(np.add, values, first, last) / count
+    mean = _reduce_spans(np.add, values, first, last) / count
     # Rounding must not move a mean outside its samples: a constant 80 is 80, not 79.99999999999999. It can only where
     # all samples of the window differ by no more than rounding does.
     rounding = 4.0 * _EPSILON.eps * float(count.max(initial=0)) ** 2
@@ -279,12 +279,14 @@ def _mean(times: Times, values: Values, first: NDArray[np.intp], last: NDArray[n
     odd = odd[mean[odd] != start[odd]]
     if len(odd):
         first, last = first[odd], last[odd]
-        lowest, highest = _spans(np.minimum, values, first, last), _spans(np.maximum, values, first, last)
+        lowest, highest = _reduce_spans(np.minimum, values, first, last), _reduce_spans(np.maximum, values, first, last)
         mean[odd] = np.clip(mean[odd], lowest, highest)
     return mean
 
 
-def _median(times: Times, values: Values, first: NDArray[np.intp], last: NDArray[np.intp], window: int) -> Values:
+def _compute_median(
+    times: Times, values: Values, first: NDArray[np.intp], last: NDArray[np.intp], window: int
+) -> Values:
     count, result = last - first, np.empty(len(first))
     for length in np.unique(count).tolist():
         rows = np.flatnonzero(count == length)
@@ -294,13 +296,13 @@ def _median(times: Times, values: Values, first: NDArray[np.intp], last: NDArray
 
 
 _REDUCERS = {
-    "mean": _mean,
-    "min": lambda times, values, first, last, window: _spans(np.minimum, values, first, last),
-    "max": lambda times, values, first, last, window: _spans(np.maximum, values, first, last),
+    "mean": _compute_mean,
+    "min": lambda times, values, first, last, window: _reduce_spans(np.minimum, values, first, last),
+    "max": lambda times, values, first, last, window: _reduce_spans(np.maximum, values, first, last),
     "last": lambda times, values, first, last, window: values[last - 1],
-    "sum": lambda times, values, first, last, window: _spans(np.add, values, first, last),
+    "sum": lambda times, values, first, last, window: _reduce_spans(np.add, values, first, last),
     "count": lambda times, values, first, last, window: (last - first).astype(np.float64),
-    "median": _median,
+    "median": _compute_median,
     # No data unless the first and the last sample are at least half a window apart.
     "increase": lambda times, values, first, last, window: np.where(
         2 * (times[last - 1] - times[first]) >= window, values[last - 1] - values[first], np.nan
@@ -308,20 +310,20 @@ _REDUCERS = {
 }
 
 
-def combined_fields(
+def combine_field_samples(
     operation: Operation, fields: Sequence[Samples], transform: Transform, *, rate: bool = False
 ) -> Pairs:
     """Return several fields, or with `rate` their rates, combined by an operation, at the times when all have one."""
     parts = [FlatPairs.of_samples([samples], rate=rate).pairs for samples in fields]
-    later = _shared([part.later for part in parts])
+    later = _find_shared_times([part.later for part in parts])
     at = [(slice(None) if len(later) == len(part.later) else np.searchsorted(part.later, later)) for part in parts]
     earlier = np.minimum.reduce([part.earlier[rows] for part, rows in zip(parts, at, strict=True)])
     values = apply_operation(operation, [part.values[rows] for part, rows in zip(parts, at, strict=True)])
     finite = np.isfinite(values)
-    return Pairs(earlier[finite], later[finite], transformed(values[finite], transform))
+    return Pairs(earlier[finite], later[finite], transform_values(values[finite], transform))
 
 
-def transformed(values: Values, transform: Transform) -> Values:
+def transform_values(values: Values, transform: Transform) -> Values:
     """Return values scaled and shifted to the signal's unit, and limited to `most`."""
     scale, offset = transform.scale, transform.offset
     moved = values if scale == 1 and offset == 0 else scale * values + offset
@@ -341,7 +343,7 @@ def apply_operation(operation: Operation, values: Sequence[Values]) -> Values:
             return np.divide(values[0], values[1], out=np.full(np.shape(values[0]), np.nan), where=values[1] > 0)
 
 
-def total(values: Sequence[Values], across: Across = "sum") -> Values:
+def total_values(values: Sequence[Values], across: Across = "sum") -> Values:
     """Return, per element, the sum, mean, maximum or minimum of the arrays not NaN there; NaN if all are NaN."""
     stacked = np.stack(values)
     present = ~np.isnan(stacked)
@@ -357,7 +359,7 @@ def total(values: Sequence[Values], across: Across = "sum") -> Values:
     return np.where(present.any(axis=0), totals, np.nan)
 
 
-def combined(
+def combine_operands(
     operation: Operation, values: Sequence[Values], weights: Sequence[float] | Sequence[Values] = ()
 ) -> Values:
     """Return the value of a derived signal: its operands, each times its weight, combined by the operation."""
@@ -365,7 +367,7 @@ def combined(
     return apply_operation(operation, weighed)
 
 
-def _shared(times: Sequence[Times]) -> Times:
+def _find_shared_times(times: Sequence[Times]) -> Times:
     """Return the times that all arrays contain."""
     shared = times[0]
     for other in times[1:]:
@@ -384,10 +386,10 @@ def combine_fields(operation: Operation, fields: Sequence[FlatPairs], transform:
     values = apply_operation(operation, [field.pairs.values for field in fields])
     earlier = np.minimum.reduce([field.pairs.earlier for field in fields])
     finite = np.isfinite(values)
-    return FlatPairs(Pairs(earlier, first.pairs.later, transformed(values, transform)), first.row).where(finite)
+    return FlatPairs(Pairs(earlier, first.pairs.later, transform_values(values, transform)), first.row).where(finite)
 
 
-def requests_per_second(times: FlatPairs, rate: FlatPairs | None, rows: int) -> Values:
+def find_requests_per_second(times: FlatPairs, rate: FlatPairs | None, rows: int) -> Values:
     """Return the requests per second in the interval of each time per request; NaN where the rate has no sample.
 
     For a row without a rate, or without a sample of its rate at any of these times: 0 where the time per request is
@@ -415,7 +417,7 @@ def reduce_pairs(
     are not weighted by their length, as in InfluxQL's non_negative_derivative in a subquery; a mean is weighted by the
     requests `per_second`, if given.
     """
-    first, last = _bounds(flat, at, begin)
+    first, last = _find_bounds(flat, at, begin)
     later, values = flat.pairs.later, flat.pairs.values
     if per_second is None or reduce != "mean":
         return reduce_spans(later, values, first, last, window, reduce).reshape(begin.shape)
@@ -435,7 +437,7 @@ def is_idle(values: Values, rates: Values, minimum_rate: float | Values) -> NDAr
     return (rates <= 0) | ((rates < minimum_rate) & ~(rates * values >= OCCUPIED))
 
 
-def _bounds(flat: FlatPairs, at: Times, begin: Times) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def _find_bounds(flat: FlatPairs, at: Times, begin: Times) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Return, for each window of each row, the index of the first pair and the index after the last pair."""
     earlier, later = flat.pairs.earlier, flat.pairs.later
     if not len(later):

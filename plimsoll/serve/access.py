@@ -9,9 +9,9 @@ from ipaddress import IPv4Network, IPv6Address, IPv6Network
 
 from starlette.datastructures import Headers
 
-from plimsoll.model.errors import printable
+from plimsoll.model.errors import escape
 from plimsoll.serve.credentials import Credentials
-from plimsoll.serve.listen import Listen, PublicAddress, ip_of
+from plimsoll.serve.listen import Listen, PublicAddress, parse_ip
 from plimsoll.serve.principals import Person, RolesOf
 from plimsoll.serve.users import UserFile
 
@@ -51,7 +51,7 @@ class TrustedProxy:
 
     def is_at(self, address: str) -> bool:
         """Return whether an IP address belongs to the proxy."""
-        ip = ip_of(address)
+        ip = parse_ip(address)
         if isinstance(ip, IPv6Address) and ip.ipv4_mapped:
             ip = ip.ipv4_mapped
         return ip is not None and any(ip in network for network in self.addresses)
@@ -73,7 +73,7 @@ class TrustedProxy:
         groups = [part.strip() for text in values for part in text.split(self.separator) if part.strip()]
         role = users.role(name) or self.roles.role(groups)
         if role is None:
-            have = f", nor has any of the groups {', '.join(map(printable, groups[:_MOST]))}" if groups else ""
+            have = f", nor has any of the groups {', '.join(map(escape, groups[:_MOST]))}" if groups else ""
             raise UnknownUser(f"{name}: has no role here{have}; plimsoll users add gives one")
         return Person(users.name(name), role, "proxy")
 
@@ -116,4 +116,6 @@ class Access:
         if self.listen.is_loopback:
             return name in names
         # A foreign page can only make its own host name resolve to here, never an IP address.
-        return name in names or name == socket.gethostname().lower() or (self.listen.everywhere and bool(ip_of(name)))
+        return (
+            name in names or name == socket.gethostname().lower() or (self.listen.everywhere and bool(parse_ip(name)))
+        )

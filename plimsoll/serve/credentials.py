@@ -14,7 +14,7 @@ from plimsoll.model.errors import Unusable
 from plimsoll.serve import secret_files
 from plimsoll.serve.principals import Person, Role
 from plimsoll.serve.secret_files import Reread, read, read_json, save, save_json
-from plimsoll.serve.users import UserFile, listed
+from plimsoll.serve.users import UserFile, load_users
 
 OWNERS_FILE = "token"
 HASHES_FILE = "access.json"
@@ -47,13 +47,13 @@ class CredentialUse(StrEnum):
         }.get(self)
 
 
-def owner_token(folder: Path) -> str:
+def load_owner_token(folder: Path) -> str:
     """Return the token with which the owner's commands reach the store; create it if missing."""
     path, token = folder / OWNERS_FILE, ""
     with suppress(FileNotFoundError):
         token = read(path).strip()
     if not token:
-        token = _new_secret()
+        token = _make_secret()
         save(path, token + "\n")
     return token
 
@@ -63,9 +63,9 @@ def make_missing(folder: Path) -> dict[str, str]:
 
     Return the new secrets by name (`token`, `password`), to be shown once.
     """
-    hashes = _hashes(folder)
-    new = {} if _TOKEN in hashes else {_TOKEN: new_token(folder)}
-    return new if _PASSWORD in hashes or listed(folder) else {**new, _PASSWORD: new_password(folder)}
+    hashes = _read_hashes(folder)
+    new = {} if _TOKEN in hashes else {_TOKEN: create_token(folder)}
+    return new if _PASSWORD in hashes or load_users(folder) else {**new, _PASSWORD: create_password(folder)}
 
 
 def keep_new(folder: Path, new: Mapping[str, str]) -> Path:
@@ -78,13 +78,13 @@ def keep_new(folder: Path, new: Mapping[str, str]) -> Path:
     return path
 
 
-def new_token(folder: Path, name: str = "", use: CredentialUse = CredentialUse.SAMPLES) -> str:
+def create_token(folder: Path, name: str = "", use: CredentialUse = CredentialUse.SAMPLES) -> str:
     """Create and return a token.
 
     An older token with the same name and use is no longer accepted, even by a running server.
     """
-    token = _new_secret()
-    _change(folder, _token_name(name, use), _token_hash(token))
+    token = _make_secret()
+    _change_hash(folder, _make_token_name(name, use), _hash_token(token))
     return token
 
 
@@ -93,8 +93,8 @@ def end_token(folder: Path, name: str, use: CredentialUse = CredentialUse.SAMPLE
 
     If there is none, raise Unusable with a list of the tokens for this use.
     """
-    hashes = _hashes(folder)
-    if hashes.pop(_token_name(name, use), None) is None:
+    hashes = _read_hashes(folder)
+    if hashes.pop(_make_token_name(name, use), None) is None:
         begin = f"{use.kept_as} "
         names = [name.removeprefix(begin) for name in hashes if name.startswith(begin)]
         raise Unusable(
@@ -105,26 +105,26 @@ def end_token(folder: Path, name: str, use: CredentialUse = CredentialUse.SAMPLE
 
 def has_password(folder: Path) -> bool:
     """Return whether there is a shared password."""
-    return _PASSWORD in _hashes(folder)
+    return _PASSWORD in _read_hashes(folder)
 
 
 def end_password(folder: Path) -> None:
     """Revoke the shared password. Raise Unusable if there is none, or if nobody could log in without it."""
-    hashes = _hashes(folder)
+    hashes = _read_hashes(folder)
     if hashes.pop(_PASSWORD, None) is None:
         raise Unusable("there is no password that everybody shares")
-    if not any(user.has_password for user in listed(folder)):
+    if not any(user.has_password for user in load_users(folder)):
         raise Unusable("nobody could log in then: add a user first, with plimsoll users add")
     save_json(folder / HASHES_FILE, hashes)
 
 
-def new_password(folder: Path) -> str:
+def create_password(folder: Path) -> str:
     """Create and return a shared password.
 
     The old shared password is no longer accepted, even by a running server.
     """
     password = secrets.token_urlsafe(15)
-    _change(folder, _PASSWORD, secret_files.shared_hash(password))
+    _change_hash(folder, _PASSWORD, secret_files.hash_shared_password(password))
     return password
 
 
@@ -133,7 +133,7 @@ class Credentials:
 
     def __init__(self, folder: Path) -> None:
         self.users = UserFile(folder)
-        self._owner = owner_token(folder).encode()
+        self._owner = load_owner_token(folder).encode()
         self._hashes = Reread(folder / HASHES_FILE, _HOW_TO_MEND)
         self._hash_lock = Lock()  # a hash uses 16 MB and one processor
         self._key = secrets.token_bytes(32)
@@ -144,13 +144,13 @@ class Credentials:
 
     def may_write(self, token: str) -> bool:
         """Return whether a token permits writing samples."""
-        return self._token_name(token, CredentialUse.SAMPLES) is not None
+        return self._find_token_name(token, CredentialUse.SAMPLES) is not None
 
     def program(self, token: str) -> Person | None:
         """Return the program to which a token belongs; None if the token permits neither reading nor changes."""
         person: Person | None = None
         for use in CredentialUse:
-            name = self._token_name(token, use) if use.role else None
+            name = self._find_token_name(token, use) if use.role else None
             if use.role and name is not None:
                 person = Person("", use.role, f"token {name}".strip())
         return person
@@ -187,9 +187,9 @@ class Credentials:
     def _shared(self) -> str:
         return str(self._hashes.current.get(_PASSWORD, ""))
 
-    def _token_name(self, token: str, use: CredentialUse) -> str | None:
+    def _find_token_name(self, token: str, use: CredentialUse) -> str | None:
         """Return the name of a token (perhaps empty); None if the token is not valid for this use."""
-        digest = _token_hash(token).encode()
+        digest = _hash_token(token).encode()
         match = None
         for kept_as, stored in self._hashes.current.items():
             kind, _, name = kept_as.partition(" ")
@@ -199,7 +199,7 @@ class Credentials:
         return match
 
 
-def _token_name(name: str, use: CredentialUse) -> str:
+def _make_token_name(name: str, use: CredentialUse) -> str:
     if not name:
         return use.kept_as
     if not _NAME.fullmatch(name):
@@ -207,18 +207,18 @@ def _token_name(name: str, use: CredentialUse) -> str:
     return f"{use.kept_as} {name}"
 
 
-def _new_secret() -> str:
+def _make_secret() -> str:
     return secrets.token_urlsafe(32)
 
 
-def _token_hash(token: str) -> str:
+def _hash_token(token: str) -> str:
     # A token is long and random, so a fast hash is enough.
     return hashlib.sha256(token.encode(errors="surrogatepass")).hexdigest()
 
 
-def _change(folder: Path, name: str, value: str) -> None:
-    save_json(folder / HASHES_FILE, {**_hashes(folder), name: value})
+def _change_hash(folder: Path, name: str, value: str) -> None:
+    save_json(folder / HASHES_FILE, {**_read_hashes(folder), name: value})
 
 
-def _hashes(folder: Path) -> dict[str, str]:
+def _read_hashes(folder: Path) -> dict[str, str]:
     return {name: str(value) for name, value in read_json(folder / HASHES_FILE, _HOW_TO_MEND).items()}

@@ -12,10 +12,10 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from plimsoll.serve.access import OPEN, SAFE, WRITING, Access
-from plimsoll.serve.listen import ip_of, network_of
-from plimsoll.serve.principals import Person, Role, needed, set_person
-from plimsoll.serve.request_identity import PEER, RequestIdentity, address_of
-from plimsoll.serve.responses import later, refusal
+from plimsoll.serve.listen import find_network, parse_ip
+from plimsoll.serve.principals import Person, Role, find_needed_role, set_person
+from plimsoll.serve.request_identity import PEER, RequestIdentity, find_address
+from plimsoll.serve.responses import ask_to_retry, make_refusal
 
 AT_ONCE = 2  # enough for a page and its charts; further requests of a browser wait
 _MAX_WAITING = 64
@@ -36,7 +36,7 @@ class Guard:
         """Handle an ASGI request: refuse it, or pass it on to the application."""
         if scope["type"] == "http":
             # Limits apply to clients; the peer may be a proxy.
-            scope = {**scope, "client": (self._client(Request(scope)), 0), PEER: scope.get("client")}
+            scope = {**scope, "client": (self._find_client(Request(scope)), 0), PEER: scope.get("client")}
             request = Request(scope)
             person = self._refuse_other_site(request) or await self._identity.identify(request)
             if isinstance(person, Person):
@@ -46,7 +46,7 @@ class Guard:
                 return
             set_person(request, person)
             if request.method in SAFE and request.scope["path"] not in OPEN | WRITING:
-                await self._limit.answer(self._app, address_of(request), scope, receive, send)
+                await self._limit.answer(self._app, find_address(request), scope, receive, send)
                 return
         await self._app(scope, receive, send)
 
@@ -57,7 +57,7 @@ class Guard:
         """
         host = request.headers.get("host", "")
         if not self._access.is_named(host):
-            return refusal(
+            return make_refusal(
                 HTTPStatus.FORBIDDEN,
                 f"{host or 'no name'}: is no name of this server; if it is, allow it where plimsoll up is started",
             )
@@ -68,40 +68,40 @@ class Guard:
         if self._access.url is not None:
             origins.add(str(self._access.url).lower())
         if origin is not None and origin.lower() not in origins:
-            return refusal(HTTPStatus.FORBIDDEN, f"{origin}: pages of other sites may not send requests here")
+            return make_refusal(HTTPStatus.FORBIDDEN, f"{origin}: pages of other sites may not send requests here")
         site = request.headers.get("sec-fetch-site", "none")
         followed = request.method in SAFE and request.headers.get("sec-fetch-mode") == "navigate"
         if site not in ("none", "same-origin") and not followed:
-            return refusal(HTTPStatus.FORBIDDEN, "pages of other sites may not send requests here")
+            return make_refusal(HTTPStatus.FORBIDDEN, "pages of other sites may not send requests here")
         if self._access.is_open and any(name in request.headers for name in _FORWARDED):
-            return refusal(
+            return make_refusal(
                 HTTPStatus.FORBIDDEN,
                 'a proxy passed this on, and whoever reaches that would need no login: set login = "always" in up.toml',
             )
         return None
 
-    def _client(self, request: Request) -> str:
+    def _find_client(self, request: Request) -> str:
         """Return the client's IP address; behind a trusted proxy, the last address in X-Forwarded-For."""
         access, peer = self._access, request.client.host if request.client else ""
         is_proxy = access.is_behind_proxy or (access.proxy is not None and access.proxy.is_at(peer))
         forwarded = request.headers.get("x-forwarded-for", "") if is_proxy else ""
         last = forwarded.rpartition(",")[2].strip()
-        return last if ip_of(last) else peer
+        return last if parse_ip(last) else peer
 
 
 def _refuse_role(request: Request, person: Person) -> Response | None:
     """Return a refusal if a person's role does not permit a request; else None."""
-    role = needed(request.method, request.scope["path"])
+    role = find_needed_role(request.method, request.scope["path"])
     if person.role.may(role) or request.scope["path"] in WRITING:
         return None
     if person.how.startswith("token"):
         error = f"this token is for {'reading' if person.role is Role.VIEWER else 'what operators do'}"
-        return refusal(HTTPStatus.FORBIDDEN, error, hint="use one for changes")
+        return make_refusal(HTTPStatus.FORBIDDEN, error, hint="use one for changes")
     error = f"{person.name} has the role {person.role}: this needs {role}"
     hint = f"who runs Plimsoll gives it: plimsoll users role {person.name} {role}"
     if "text/html" in request.headers.get("accept", ""):
         return PlainTextResponse(f"{error}.\n{hint}\n", HTTPStatus.FORBIDDEN)
-    return refusal(HTTPStatus.FORBIDDEN, error, hint=hint)
+    return make_refusal(HTTPStatus.FORBIDDEN, error, hint=hint)
 
 
 class SecurityHeaders:
@@ -149,9 +149,9 @@ class ConcurrencyLimit:
 
     async def answer(self, app: ASGIApp, address: str, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle a request once its address is below the limit; refuse it if too many requests wait already."""
-        slots = self._slots.setdefault(network_of(address), _Slots(AT_ONCE))
+        slots = self._slots.setdefault(find_network(address), _Slots(AT_ONCE))
         if slots.waiting >= _MAX_WAITING:
-            await later("too much is asked for at the moment", _AGAIN_S)(scope, receive, send)
+            await ask_to_retry("too much is asked for at the moment", _AGAIN_S)(scope, receive, send)
             return
         slots.waiting += 1
         try:

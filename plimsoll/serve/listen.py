@@ -32,12 +32,12 @@ class Listen:
     @property
     def is_loopback(self) -> bool:
         """Whether only this machine can reach the address."""
-        return self.host.lower() == "localhost" or ((ip := ip_of(self.host)) is not None and ip.is_loopback)
+        return self.host.lower() == "localhost" or ((ip := parse_ip(self.host)) is not None and ip.is_loopback)
 
     @property
     def everywhere(self) -> bool:
         """Whether the address means all addresses of the machine."""
-        return (ip := ip_of(self.host)) is not None and ip.is_unspecified
+        return (ip := parse_ip(self.host)) is not None and ip.is_unspecified
 
     def url(self, *, tls: bool) -> str:
         """Return the URL to show to people, with the machine's name if the server listens on all addresses."""
@@ -78,7 +78,7 @@ class PublicAddress:
         return f"{self.scheme}://{host}{f':{self.port}' if self.port else ''}"
 
 
-def ip_of(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+def parse_ip(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
     """Return a text as an IP address; None if it is no address."""
     try:
         return ipaddress.ip_address(text)
@@ -86,7 +86,7 @@ def ip_of(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
         return None
 
 
-def network_of(address: str) -> str:
+def find_network(address: str) -> str:
     """Return an IPv4 address unchanged; of an IPv6 address, its /64 network, as one host may use all its addresses."""
-    ip = ip_of(address)
+    ip = parse_ip(address)
     return address if ip is None or ip.version == 4 else ip.exploded[:19]

@@ -13,7 +13,7 @@ from plimsoll.receive.exporters import otlp, remote_write
 from plimsoll.receive.exporters.translate import AcceptedMetrics, NotMetrics, TooManySamples, Translator
 from plimsoll.receive.line_protocol.parse import Parsed
 from plimsoll.serve.request_body import DamagedBody, TooLarge, gunzip, unpack_snappy
-from plimsoll.serve.responses import later, refusal
+from plimsoll.serve.responses import ask_to_retry, make_refusal
 from plimsoll.serve.write_handler import NotTaken, WriteHandler
 from plimsoll.store.protocol import WriteResult
 
@@ -48,7 +48,7 @@ class MetricsEndpoint:
         encoding = request.headers.get("content-encoding", "snappy").lower()
         if kind.strip() != _PROTOBUF or encoding != "snappy" or protocol not in (remote_write.V1, remote_write.V2):
             why = f"send {_PROTOBUF} of {remote_write.V1} or {remote_write.V2}, packed with snappy"
-            return refusal(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, why)
+            return make_refusal(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, why)
 
         def read(body: bytearray, longest: int) -> AcceptedMetrics:
             message = unpack_snappy(bytes(body), longest)
@@ -58,14 +58,14 @@ class MetricsEndpoint:
         try:
             taken, why = await self._take(request, read)
         except NotTaken as error:
-            return later(error.why, error.again_s) if error.again_s else refusal(error.status, error.why)
+            return ask_to_retry(error.why, error.again_s) if error.again_s else make_refusal(error.status, error.why)
         written = {
             "X-Prometheus-Remote-Write-Samples-Written": str(taken.samples - taken.refused - taken.nameless),
             "X-Prometheus-Remote-Write-Histograms-Written": "0",
             "X-Prometheus-Remote-Write-Exemplars-Written": "0",
         }
         if why:
-            return refusal(HTTPStatus.BAD_REQUEST, f"partial write: {why}", headers=written)
+            return make_refusal(HTTPStatus.BAD_REQUEST, f"partial write: {why}", headers=written)
         return Response(status_code=HTTPStatus.NO_CONTENT, headers=written)
 
     async def otlp(self, request: Request) -> Response:
@@ -74,7 +74,7 @@ class MetricsEndpoint:
         encoding = request.headers.get("content-encoding", "identity").lower()
         if kind not in (_PROTOBUF, _JSON) or encoding not in ("gzip", "identity", ""):
             why = f"send {_PROTOBUF} or {_JSON}, packed with gzip or not at all"
-            return refusal(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, why)
+            return make_refusal(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, why)
         is_json = kind == _JSON
 
         def read(body: bytearray, longest: int) -> AcceptedMetrics:
@@ -88,10 +88,10 @@ class MetricsEndpoint:
             taken, why = await self._take(request, read)
         except NotTaken as error:
             headers = {"Retry-After": str(error.again_s)} if error.again_s else {}
-            body = json.dumps({"message": error.why}).encode() if is_json else otlp.error_status(error.why)
+            body = json.dumps({"message": error.why}).encode() if is_json else otlp.encode_error(error.why)
             return Response(body, error.status, headers, kind)
         rejected = taken.refused + taken.nameless + taken.deltas
-        return Response(otlp.response(rejected, why, is_json=is_json), media_type=kind)
+        return Response(otlp.encode_response(rejected, why, is_json=is_json), media_type=kind)
 
     async def _take(self, request: Request, read: Read) -> tuple[AcceptedMetrics, str]:
         """Return the accepted metrics, and why some metrics were not stored (empty if all were).
@@ -112,10 +112,10 @@ class MetricsEndpoint:
 
         parsed, result = await self._intake.take(request, lines)
         self._intake.writing.unread(accepted[0].unread, accepted[0].names)
-        return accepted[0], _why(accepted[0], parsed, result)
+        return accepted[0], _explain_refusal(accepted[0], parsed, result)
 
 
-def _why(taken: AcceptedMetrics, parsed: Parsed, result: WriteResult) -> str:
+def _explain_refusal(taken: AcceptedMetrics, parsed: Parsed, result: WriteResult) -> str:
     faults = [*parsed.malformed.first, *parsed.refused.first]
     if faults:
         return faults[0][2]

@@ -60,18 +60,18 @@ class Person:
 NOBODY = Person("", Role.ADMIN)
 
 
-def needed(method: str, path: str) -> Role:
+def find_needed_role(method: str, path: str) -> Role:
     """Return the lowest role that may send a request with this method and path."""
     if method in _SAFE:
         return Role.VIEWER
     return Role.OPERATOR if _OF_OPERATORS.fullmatch(path) else Role.ADMIN
 
 
-def person_of(request: HTTPConnection) -> Person:
+def find_person(request: HTTPConnection) -> Person:
     """Return the sender of a request, as identified by the guard."""
     return request.scope.get(_SCOPE, NOBODY)
 
 
 def set_person(request: HTTPConnection, person: Person) -> None:
-    """Record the sender of a request, for `person_of`."""
+    """Record the sender of a request, for `find_person`."""
     request.scope[_SCOPE] = person

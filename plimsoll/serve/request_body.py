@@ -11,7 +11,7 @@ import cramjam
 from starlette.requests import ClientDisconnect, Request
 
 from plimsoll.serve.limits import RequestLimits
-from plimsoll.serve.listen import network_of
+from plimsoll.serve.listen import find_network
 
 _GZIP = 31
 _STEP = 1 << 20
@@ -37,7 +37,7 @@ class DamagedBody(Exception):
     """The error that a body cannot be uncompressed; the message for gzip is the same as InfluxDB's."""
 
 
-async def parts(request: Request, whole_s: float, pause_s: float) -> AsyncGenerator[bytes]:
+async def stream_body(request: Request, whole_s: float, pause_s: float) -> AsyncGenerator[bytes]:
     """Yield chunks of a body as they arrive. Raise TooSlow if that takes too long, or the client disconnects."""
     until = time.monotonic() + whole_s
     chunks = aiter(request.stream())
@@ -62,7 +62,7 @@ class Bodies:
         Raise TooLarge, TooSlow or Full.
         """
         body = bytearray()
-        sender = network_of(request.client.host if request.client else "")
+        sender = find_network(request.client.host if request.client else "")
         try:
             await self._receive(request, longest, body, sender)
             yield body
@@ -77,7 +77,7 @@ class Bodies:
         The rest of a too long body is read and dropped, as many clients read the response only after sending all.
         """
         length, limits = 0, self._limits
-        async for chunk in parts(request, limits.body_s, limits.pause_s):
+        async for chunk in stream_body(request, limits.body_s, limits.pause_s):
             length += len(chunk)
             if length > _READ_ON * longest:
                 break
@@ -113,7 +113,7 @@ def gunzip(body: bytes | bytearray, longest: int) -> bytes:
                 try:
                     part = unpacker.decompress(piece, min(_STEP, longest - length + 1))
                 except zlib.error as error:
-                    raise DamagedBody(_reason(error)) from None
+                    raise DamagedBody(_explain_error(error)) from None
                 length += len(part)
                 if length > longest or members > _MOST_MEMBERS:
                     raise TooLarge
@@ -126,7 +126,7 @@ def gunzip(body: bytes | bytearray, longest: int) -> bytes:
     return b"".join(unpacked)
 
 
-def _reason(error: zlib.error) -> str:
+def _explain_error(error: zlib.error) -> str:
     text = str(error)
     if "data check" in text or "length check" in text:
         return "gzip: invalid checksum"

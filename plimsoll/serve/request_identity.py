@@ -13,12 +13,12 @@ from http import HTTPStatus
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
-from plimsoll.model.errors import printable
+from plimsoll.model.errors import escape
 from plimsoll.serve.access import LOGIN, OPEN, OWN, PUBLIC, SAFE, STORE, WRITING, Access, TrustedProxy, UnknownUser
 from plimsoll.serve.credentials import Credentials
-from plimsoll.serve.listen import network_of
+from plimsoll.serve.listen import find_network
 from plimsoll.serve.principals import NOBODY, Person, Role
-from plimsoll.serve.responses import later, refusal
+from plimsoll.serve.responses import ask_to_retry, make_refusal
 
 PEER = "plimsoll.peer"  # in a request's scope: the address that connected, which may be a proxy
 FREE_ATTEMPTS = 5  # wrong passwords of an address
@@ -42,21 +42,21 @@ class RequestIdentity:
         """Return the sender of a request, or a refusal if the request needs a token or password that it lacks."""
         path, access, credentials = request.scope["path"], self._access, self._access.credentials
         if path.startswith((STORE, OWN)) or access.owner_only:
-            return _OWNER if any(map(credentials.is_owner, secrets_of(request))) else _no_token(request)
+            return _OWNER if any(map(credentials.is_owner, list_secrets(request))) else _refuse_without_token(request)
         if path in OPEN:
             return NOBODY
         if path in WRITING:
-            is_allowed = access.is_open or any(map(credentials.may_write, secrets_of(request)))
-            return NOBODY if is_allowed else _no_token(request)
-        if access.proxy and (person := self._by_proxy(request, access.proxy)):
+            is_allowed = access.is_open or any(map(credentials.may_write, list_secrets(request)))
+            return NOBODY if is_allowed else _refuse_without_token(request)
+        if access.proxy and (person := self._identify_by_proxy(request, access.proxy)):
             return person
         if access.is_open and not credentials.users.any:
             return NOBODY
-        if token := bearer_of(request):
+        if token := find_bearer_token(request):
             if program := credentials.program(token):
                 return program
-            _log_failure("token", address_of(request))
-            return refusal(
+            _log_failure("token", find_address(request))
+            return make_refusal(
                 HTTPStatus.UNAUTHORIZED,
                 "this is no token for reading or changes",
                 headers={"WWW-Authenticate": "Bearer"},
@@ -64,20 +64,20 @@ class RequestIdentity:
             )
         is_change = request.method not in SAFE
         is_api_change = is_change and (path == PUBLIC or path.startswith(f"{PUBLIC}/"))
-        name, password = basic_of(request)
+        name, password = find_basic_login(request)
         if not password and access.is_open and not is_change and path != LOGIN:
             return _READER
         if is_api_change:
             # A browser sends passwords and cookies on its own, so changes need more; programs use tokens.
-            return refusal(
+            return make_refusal(
                 HTTPStatus.UNAUTHORIZED,
                 "a change needs a token for changes, as Authorization: Bearer ...",
                 headers={"WWW-Authenticate": "Bearer"},
                 hint="docs/http-api.md says how to make one",
             )
-        return await self._passwords.check(address_of(request), name, password)
+        return await self._passwords.check(find_address(request), name, password)
 
-    def _by_proxy(self, request: Request, proxy: TrustedProxy) -> Person | Response | None:
+    def _identify_by_proxy(self, request: Request, proxy: TrustedProxy) -> Person | Response | None:
         """Return the person named by the proxy, or a refusal if that person has no role.
 
         Return None if the proxy did not send the request, or named nobody.
@@ -86,7 +86,7 @@ class RequestIdentity:
         try:
             return proxy.person(peer[0] if peer else "", request.headers, self._access.credentials.users)
         except UnknownUser as error:
-            return refusal(HTTPStatus.FORBIDDEN, str(error))
+            return make_refusal(HTTPStatus.FORBIDDEN, str(error))
 
 
 class PasswordCheck:
@@ -108,8 +108,8 @@ class PasswordCheck:
         Right passwords are remembered, as browsers send name and password with every request.
         """
         if not password:
-            return self._challenge()
-        key = network_of(address), self._credentials.mark(name, password)
+            return self._make_challenge()
+        key = find_network(address), self._credentials.mark(name, password)
         if person := self._verified.get(key):
             return person
         # A browser sends several requests with a newly entered password at once: that is one attempt.
@@ -117,16 +117,16 @@ class PasswordCheck:
         if task is None:
             if wait_s := self._throttle.wait_s(address):
                 seconds = str(int(wait_s) + 1)
-                return refusal(
+                return make_refusal(
                     HTTPStatus.TOO_MANY_REQUESTS,
                     f"too many wrong passwords; try again in {seconds} s",
                     headers={"Retry-After": seconds},
                 )
             if len(self._running) >= _MAX_TESTS:
-                return later("too many passwords are tested at the moment", 1)
+                return ask_to_retry("too many passwords are tested at the moment", 1)
             self._throttle.attempt(address)
             task = self._running[key] = asyncio.create_task(self._test(address, name, password, key))
-        return await asyncio.shield(task) or self._challenge()
+        return await asyncio.shield(task) or self._make_challenge()
 
     async def _test(self, address: str, name: str, password: str, key: tuple[str, bytes]) -> Person | None:
         """Return the user with a name and password, tested in a thread; None if name or password is wrong."""
@@ -144,7 +144,7 @@ class PasswordCheck:
             _log_failure("password", address)
         return person
 
-    def _challenge(self) -> Response:
+    def _make_challenge(self) -> Response:
         """Return the 401 response that makes a browser ask for a name and password."""
         has_users = self._credentials.users.any
         needed = "the name and password of a user" if has_users else "its password here; the user name does not matter"
@@ -167,12 +167,12 @@ class Throttle:
 
     def wait_s(self, address: str) -> float:
         """Return how many seconds an address must wait; 0 if it need not."""
-        count, last = self._failed.get(network_of(address), (0, 0.0))
+        count, last = self._failed.get(find_network(address), (0, 0.0))
         return max(0.0, last + PAUSE_S - self._clock()) if count >= FREE_ATTEMPTS else 0.0
 
     def attempt(self, address: str) -> None:
         """Count an attempt as wrong before its password is tested, so that simultaneous attempts are limited."""
-        place = network_of(address)
+        place = find_network(address)
         count, last = self._failed.pop(place, (0, 0.0))
         now = self._clock()
         self._failed[place] = (count + 1 if now - last < 10 * PAUSE_S else 1, now)
@@ -181,7 +181,7 @@ class Throttle:
 
     def succeeded(self, address: str) -> None:
         """Take back the count of an attempt whose password proved right."""
-        place = network_of(address)
+        place = find_network(address)
         count, last = self._failed.get(place, (0, 0.0))
         if count > 1:
             self._failed[place] = count - 1, last
@@ -189,26 +189,26 @@ class Throttle:
             self._failed.pop(place, None)
 
 
-def address_of(request: Request) -> str:
+def find_address(request: Request) -> str:
     """Return the address of the client that sent a request, as set by Guard."""
     return request.client.host if request.client else ""
 
 
-def secrets_of(request: Request) -> list[str]:
+def list_secrets(request: Request) -> list[str]:
     """Return the tokens in a request, wherever clients of InfluxDB 1 or 2 put tokens."""
-    tokens = [bearer_of(request) or basic_of(request)[1], request.query_params.get("p", "")]
+    tokens = [find_bearer_token(request) or find_basic_login(request)[1], request.query_params.get("p", "")]
     # InfluxDB 1's clients may send user:token.
     tokens += [token.partition(":")[2] for token in tokens if ":" in token]
     return [token for token in tokens if token]
 
 
-def bearer_of(request: Request) -> str:
+def find_bearer_token(request: Request) -> str:
     """Return the token in the header Authorization; empty if there is none."""
     kind, _, token = request.headers.get("authorization", "").partition(" ")
     return token.strip() if kind.lower() in ("token", "bearer") else ""
 
 
-def basic_of(request: Request) -> tuple[str, str]:
+def find_basic_login(request: Request) -> tuple[str, str]:
     """Return user name and password from HTTP basic authentication; two empty texts without it."""
     kind, _, encoded = request.headers.get("authorization", "").partition(" ")
     if kind.lower() != "basic":
@@ -220,11 +220,11 @@ def basic_of(request: Request) -> tuple[str, str]:
     return name, password
 
 
-def _no_token(request: Request) -> Response:
-    if any(secrets_of(request)):
-        _log_failure("token", address_of(request))
-    return refusal(HTTPStatus.UNAUTHORIZED, "unauthorized access")
+def _refuse_without_token(request: Request) -> Response:
+    if any(list_secrets(request)):
+        _log_failure("token", find_address(request))
+    return make_refusal(HTTPStatus.UNAUTHORIZED, "unauthorized access")
 
 
 def _log_failure(kind: str, address: str) -> None:
-    _log.warning("a wrong %s from %s", kind, printable(address) or "an unknown address")
+    _log.warning("a wrong %s from %s", kind, escape(address) or "an unknown address")

@@ -18,7 +18,7 @@ _CODES = {
 }
 
 
-def refusal(
+def make_refusal(
     status: HTTPStatus, message: str, *, headers: Mapping[str, str] | None = None, **details: str | int
 ) -> Response:
     """Return an error response with InfluxDB 2's fields `code` and `message`, and InfluxDB 1's field `error`."""
@@ -27,6 +27,6 @@ def refusal(
     return JSONResponse(content, status, {**INFLUXDB, "X-Platform-Error-Code": code, **(headers or {})})
 
 
-def later(message: str, seconds: int) -> Response:
+def ask_to_retry(message: str, seconds: int) -> Response:
     """Return a refusal with a Retry-After header, so that Telegraf sends the request again."""
-    return refusal(HTTPStatus.SERVICE_UNAVAILABLE, message, headers={"Retry-After": str(seconds)})
+    return make_refusal(HTTPStatus.SERVICE_UNAVAILABLE, message, headers={"Retry-After": str(seconds)})

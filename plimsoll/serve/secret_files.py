@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from plimsoll.model.atomic import atomic_write
+from plimsoll.model.atomic import write_atomically
 from plimsoll.model.errors import Unusable
 from plimsoll.model.private_folder import check_private
 
@@ -58,7 +58,7 @@ def read_json(path: Path, mended: str) -> dict[str, Any]:
 def save(path: Path, content: str) -> None:
     """Write a file that only its owner can read, replacing the old one."""
     check_private(path.parent)
-    with atomic_write(path) as partial:
+    with write_atomically(path) as partial:
         partial.chmod(stat.S_IRUSR | stat.S_IWUSR)
         partial.write_text(content, "utf-8")
 
@@ -96,17 +96,17 @@ class Reread:
         return self._content
 
 
-def hashed(password: str) -> str:
+def hash_password(password: str) -> str:
     """Return a slow hash of a user's password."""
     n, r, p = _COST
     salt = secrets.token_bytes(16)
-    return f"scrypt {n} {r} {p} {_text(salt)} {_text(_digest(password, salt, _COST))}"
+    return f"scrypt {n} {r} {p} {_encode_text(salt)} {_encode_text(_compute_digest(password, salt, _COST))}"
 
 
-def shared_hash(password: str) -> str:
-    """Return a hash of the shared password, faster than `hashed`, as this password is long and random."""
+def hash_shared_password(password: str) -> str:
+    """Return a hash of the shared password, faster than `hash_password`, as this password is long and random."""
     salt = secrets.token_bytes(16)
-    return f"{_text(salt)}:{_text(_digest(password, salt, _SHARED_COST))}"
+    return f"{_encode_text(salt)}:{_encode_text(_compute_digest(password, salt, _SHARED_COST))}"
 
 
 def is_right(password: str, stored: str) -> bool:
@@ -119,15 +119,15 @@ def is_right(password: str, stored: str) -> bool:
             salt, _, digest = stored.partition(":")
             cost = _SHARED_COST
         expected = base64.b64decode(digest, validate=True)
-        return bool(expected) and hmac.compare_digest(_digest(password, base64.b64decode(salt), cost), expected)
+        return bool(expected) and hmac.compare_digest(_compute_digest(password, base64.b64decode(salt), cost), expected)
     except (ValueError, MemoryError):
         return False
 
 
-def _digest(password: str, salt: bytes, cost: tuple[int, int, int]) -> bytes:
+def _compute_digest(password: str, salt: bytes, cost: tuple[int, int, int]) -> bytes:
     n, r, p = cost
     return hashlib.scrypt(password.encode(errors="surrogatepass"), salt=salt, n=n, r=r, p=p, maxmem=_MOST_MEMORY)
 
 
-def _text(value: bytes) -> str:
+def _encode_text(value: bytes) -> str:
     return base64.b64encode(value).decode()

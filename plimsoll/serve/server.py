@@ -33,7 +33,7 @@ from plimsoll.serve.guard import Guard, SecurityHeaders
 from plimsoll.serve.limits import RequestLimits
 from plimsoll.serve.metrics_endpoint import MetricsEndpoint
 from plimsoll.serve.request_body import Bodies, Full, TooLarge, TooSlow
-from plimsoll.serve.responses import INFLUXDB, later, refusal
+from plimsoll.serve.responses import INFLUXDB, ask_to_retry, make_refusal
 from plimsoll.serve.write_endpoint import WriteEndpoint
 from plimsoll.serve.write_handler import WriteHandler
 from plimsoll.store import remote
@@ -61,7 +61,7 @@ def create_app(
     """
     limits = limits or RequestLimits()
     bodies = Bodies(limits)
-    intake = WriteHandler(writing, bodies, limits, lambda: _recent_series(store))
+    intake = WriteHandler(writing, bodies, limits, lambda: _list_recent_series(store))
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncGenerator[None]:
@@ -75,20 +75,20 @@ def create_app(
             *WriteEndpoint(intake, bodies).routes,
             *MetricsEndpoint(intake, translator or Translator({})).routes,
             store_route(store, bodies, limits),
-            *_health_routes(health),
+            *_list_health_routes(health),
             *pages,
         ],
         middleware=[Middleware(Guard, access=access)],
         exception_handlers={
-            HTTPException: _no_route,
-            Exception: lambda *_: refusal(HTTPStatus.INTERNAL_SERVER_ERROR, "a defect of Plimsoll; see its log"),
+            HTTPException: _answer_no_route,
+            Exception: lambda *_: make_refusal(HTTPStatus.INTERNAL_SERVER_ERROR, "a defect of Plimsoll; see its log"),
         },
         lifespan=lifespan,
     )
     return SecurityHeaders(app)  # also on answers to internal errors
 
 
-def _recent_series(store: Store) -> Sequence[Series]:
+def _list_recent_series(store: Store) -> Sequence[Series]:
     """Return the series with live samples in the last day; none if the store cannot be read."""
     now = time.time_ns()
     try:
@@ -98,7 +98,7 @@ def _recent_series(store: Store) -> Sequence[Series]:
         return ()
 
 
-def _health_routes(health: Callable[[], Health]) -> list[Route]:
+def _list_health_routes(health: Callable[[], Health]) -> list[Route]:
     """Return the routes `/ping` (as InfluxDB's), `/health` (pass or fail), and `/metrics`."""
 
     async def ping(_: Request) -> Response:
@@ -120,7 +120,7 @@ def _health_routes(health: Callable[[], Health]) -> list[Route]:
         return JSONResponse(content, HTTPStatus.OK if is_fine else HTTPStatus.SERVICE_UNAVAILABLE, INFLUXDB)
 
     async def self_metrics(_: Request) -> Response:
-        text = "".join(f"{line}\n" for line in _metric_lines(await latest.get()))
+        text = "".join(f"{line}\n" for line in _list_metric_lines(await latest.get()))
         return Response(text, media_type=_METRICS_TYPE)
 
     return [Route("/ping", ping), Route("/health", state), Route("/metrics", self_metrics)]
@@ -146,15 +146,15 @@ class _LatestHealth:
             return health
 
 
-def _no_route(_: Request, error: Exception) -> Response:
+def _answer_no_route(_: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     headers = dict(error.headers or {})
     if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
-        return refusal(HTTPStatus.METHOD_NOT_ALLOWED, f"allow: {headers.get('Allow', '')}", headers=headers)
-    return refusal(HTTPStatus.NOT_FOUND, "path not found")
+        return make_refusal(HTTPStatus.METHOD_NOT_ALLOWED, f"allow: {headers.get('Allow', '')}", headers=headers)
+    return make_refusal(HTTPStatus.NOT_FOUND, "path not found")
 
 
-def _metric_lines(health: Health) -> Iterator[str]:
+def _list_metric_lines(health: Health) -> Iterator[str]:
     """Yield Plimsoll's own metrics in Prometheus's text format."""
     states = Counter(host.state for host in health.hosts)
     firing = Counter(alert.severity for alert in health.alerts)
@@ -180,16 +180,16 @@ def store_route(store: Store, bodies: Bodies, limits: RequestLimits) -> Route:
 
     async def call(request: Request) -> Response:
         if request.headers.get("content-type") != remote.JSON:
-            return refusal(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, f"send {remote.JSON}")
+            return make_refusal(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, f"send {remote.JSON}")
         try:
             async with bodies.read(request, limits.own_body) as body:
                 return await run_in_threadpool(_answer, store, request.path_params["method"], bytes(body))
         except TooLarge:
-            return refusal(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "the call is too long")
+            return make_refusal(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "the call is too long")
         except TooSlow:
-            return refusal(HTTPStatus.REQUEST_TIMEOUT, "the call did not arrive in time")
+            return make_refusal(HTTPStatus.REQUEST_TIMEOUT, "the call did not arrive in time")
         except Full:
-            return later("too much is sent at the moment", 5)
+            return ask_to_retry("too much is sent at the moment", 5)
 
     return Route(f"{remote.PATH}/{{method}}", call, methods=["POST"])
 
@@ -203,8 +203,8 @@ def _answer(store: Store, method: str, body: bytes) -> Response:
     except Unreachable as error:
         return Response(str(error), HTTPStatus.SERVICE_UNAVAILABLE)
     except LookupError:
-        return refusal(HTTPStatus.NOT_FOUND, "there is no such method")
+        return make_refusal(HTTPStatus.NOT_FOUND, "there is no such method")
     except (ValueError, TypeError, RecursionError) as error:
         _log.exception("a call to the store failed")
-        return refusal(HTTPStatus.BAD_REQUEST, f"the call cannot be read: {error}")
+        return make_refusal(HTTPStatus.BAD_REQUEST, f"the call cannot be read: {error}")
     return Response(content, media_type=media_type)

@@ -27,8 +27,8 @@ from plimsoll.model.errors import Unusable
 from plimsoll.model.parameters import Parameter
 from plimsoll.serve.access import WRITING
 from plimsoll.serve.limits import RequestLimits
-from plimsoll.serve.listen import Listen, network_of
-from plimsoll.serve.responses import later
+from plimsoll.serve.listen import Listen, find_network
+from plimsoll.serve.responses import ask_to_retry
 
 _COME_BACK_S = 30
 
@@ -49,7 +49,7 @@ class Listener(socket.socket):
     def accept(self) -> tuple[socket.socket, Any]:
         """Return the next connection and its address. Raise ConnectionAbortedError if there are too many."""
         accepted, address = super().accept()
-        network, limits = network_of(str(address[0])), self.bounds
+        network, limits = find_network(str(address[0])), self.bounds
         max_connections = limits.connections + limits.reserved
         max_of_address = max_connections if self.behind_proxy else limits.address_connections
         if self._connections.total() >= max_connections or self._connections[network] >= max_of_address:
@@ -142,7 +142,7 @@ class Serving:
         limits = limits or RequestLimits()
         if certificate:
             certificate.check()
-        self._socket = _bound(listen)
+        self._socket = _bind_socket(listen)
         self._socket.bounds, self._socket.behind_proxy = limits, behind_proxy
         self._handshake_s = limits.head_s if certificate else None
         host, port = self._socket.getsockname()[:2]
@@ -152,7 +152,7 @@ class Serving:
         self.address = f"{'https' if certificate else 'http'}://{self.listen}"
         config = uvicorn.Config(
             app,
-            http=guarded_protocol(limits, self._connections, behind_proxy=behind_proxy),
+            http=make_guarded_protocol(limits, self._connections, behind_proxy=behind_proxy),
             ws="none",
             loop="asyncio",
             lifespan="on",
@@ -211,7 +211,7 @@ class Serving:
         await self._server.serve(sockets=[self._socket])
 
 
-def _bound(listen: Listen) -> Listener:
+def _bind_socket(listen: Listen) -> Listener:
     """Return a listening socket that is bound to the address. Raise Unusable if that fails."""
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(
@@ -237,7 +237,7 @@ def _bound(listen: Listen) -> Listener:
     return listener
 
 
-def guarded_protocol(
+def make_guarded_protocol(
     limits: RequestLimits, connections: Counter[str], *, behind_proxy: bool = False
 ) -> type[H11Protocol]:
     """Return the protocol class of connections. `connections` counts the open connections by client address.
@@ -256,7 +256,7 @@ def guarded_protocol(
         def connection_made(self, transport: Any) -> None:
             """Count the connection; if there are too many, close it, or reserve it for people."""
             peer = transport.get_extra_info("peername")
-            self._address = network_of(str(peer[0])) if peer else ""
+            self._address = find_network(str(peer[0])) if peer else ""
             connections[self._address] += 1
             super().connection_made(transport)
             self._expect_head()
@@ -266,7 +266,7 @@ def guarded_protocol(
             ):
                 transport.abort()
             elif connections.total() > limits.connections:
-                self.app = without_agents(self.app)
+                self.app = refuse_agents(self.app)
 
         def data_received(self, data: bytes) -> None:
             # uvicorn's own limit, on idle connections, ends at the first byte.
@@ -307,7 +307,7 @@ def guarded_protocol(
     return Guarded
 
 
-def without_agents(app: ASGIApp) -> ASGIApp:
+def refuse_agents(app: ASGIApp) -> ASGIApp:
     """Return the application for connections reserved for people, which refuses samples of agents.
 
     The refusal says when to retry. The connection is closed after each response, so that other clients can connect.
@@ -320,7 +320,7 @@ def without_agents(app: ASGIApp) -> ASGIApp:
             await send(message)
 
         if scope["type"] == "http" and scope["path"] in WRITING:
-            await later("too many agents are connected", _COME_BACK_S)(scope, receive, closing)
+            await ask_to_retry("too many agents are connected", _COME_BACK_S)(scope, receive, closing)
         else:
             await app(scope, receive, closing)
 

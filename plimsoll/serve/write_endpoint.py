@@ -10,7 +10,7 @@ from starlette.routing import Route
 
 from plimsoll.receive.line_protocol.parse import PRECISIONS, V1_PRECISIONS, Parsed
 from plimsoll.serve.request_body import Bodies, DamagedBody, Full, TooLarge, TooSlow, gunzip
-from plimsoll.serve.responses import INFLUXDB, later, refusal
+from plimsoll.serve.responses import INFLUXDB, ask_to_retry, make_refusal
 from plimsoll.serve.write_handler import NotTaken, WriteHandler
 from plimsoll.store.protocol import WriteResult
 
@@ -41,20 +41,22 @@ class WriteEndpoint:
         parameters = request.query_params
         precision = parameters.get("precision") or "ns"
         if precision not in PRECISIONS:
-            return refusal(HTTPStatus.BAD_REQUEST, "invalid precision; valid precision units are ns, us, ms, and s")
+            return make_refusal(
+                HTTPStatus.BAD_REQUEST, "invalid precision; valid precision units are ns, us, ms, and s"
+            )
         if not parameters.get("bucket"):
-            return refusal(HTTPStatus.NOT_FOUND, "bucket not found")
+            return make_refusal(HTTPStatus.NOT_FOUND, "bucket not found")
         if not (parameters.get("org") or parameters.get("orgID")):
-            return refusal(HTTPStatus.BAD_REQUEST, "Please provide either orgID or org")
+            return make_refusal(HTTPStatus.BAD_REQUEST, "Please provide either orgID or org")
         return await self._write(request, PRECISIONS[precision])
 
     async def write_v1(self, request: Request) -> Response:
         """Handle a write of InfluxDB 1."""
         precision = request.query_params.get("precision") or "ns"
         if precision not in V1_PRECISIONS:
-            return refusal(HTTPStatus.BAD_REQUEST, f'invalid precision "{precision}" (use ns, us, ms, s, m or h)')
+            return make_refusal(HTTPStatus.BAD_REQUEST, f'invalid precision "{precision}" (use ns, us, ms, s, m or h)')
         if not request.query_params.get("db"):
-            return refusal(HTTPStatus.BAD_REQUEST, "missing db")
+            return make_refusal(HTTPStatus.BAD_REQUEST, "missing db")
         return await self._write(request, V1_PRECISIONS[precision])
 
     async def query(self, request: Request) -> Response:
@@ -63,18 +65,20 @@ class WriteEndpoint:
             async with self._bodies.read(request, _LONGEST_QUERY) as body:
                 sent = parse_qs(body.decode("utf-8", "replace")).get("q", [""])[0]
         except (TooLarge, TooSlow, Full):
-            return refusal(HTTPStatus.BAD_REQUEST, "the query is too long, or did not arrive in time")
+            return make_refusal(HTTPStatus.BAD_REQUEST, "the query is too long, or did not arrive in time")
         query = request.query_params.get("q") or sent
         if not _CREATE.fullmatch(query):
             why = "not implemented: Plimsoll answers no queries of InfluxDB; see plimsoll review"
-            return refusal(HTTPStatus.NOT_IMPLEMENTED, why)
+            return make_refusal(HTTPStatus.NOT_IMPLEMENTED, why)
         return JSONResponse({"results": [{"statement_id": 0}]}, headers=INFLUXDB)
 
     async def _write(self, request: Request, unit: int) -> Response:
         """Return the response to a write whose times are in units of `unit` ns."""
         encoding = request.headers.get("content-encoding", "identity").lower()
         if encoding not in (*_GZIP, "identity", ""):
-            return refusal(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, f"Content-Encoding {encoding}: send gzip, or nothing")
+            return make_refusal(
+                HTTPStatus.UNSUPPORTED_MEDIA_TYPE, f"Content-Encoding {encoding}: send gzip, or nothing"
+            )
 
         def lines(body: bytearray, longest: int) -> bytes:
             if encoding in _GZIP:
@@ -90,9 +94,9 @@ class WriteEndpoint:
             return _answer(*await self._intake.take(request, lines, unit))
         except NotTaken as error:
             if error.again_s:
-                return later(error.why, error.again_s)
+                return ask_to_retry(error.why, error.again_s)
             closed = {"Connection": "close"} if error.status == HTTPStatus.REQUEST_TIMEOUT else {}
-            return refusal(error.status, error.why, headers=closed)
+            return make_refusal(error.status, error.why, headers=closed)
 
 
 def _answer(parsed: Parsed, result: WriteResult) -> Response:
@@ -102,18 +106,18 @@ def _answer(parsed: Parsed, result: WriteResult) -> Response:
     reasons += [f"{reason} (line {number})" for number, _, reason in refused.first]
     if reasons:
         kept = bool(parsed.text or len(parsed.points) or refused.count)
-        message = _partial(reasons, malformed.count + refused.count, kept=kept)
+        message = _describe_partial_write(reasons, malformed.count + refused.count, kept=kept)
         line = (malformed.first or refused.first)[0][0]
         if malformed.count:
-            return refusal(HTTPStatus.BAD_REQUEST, message, line=line)
+            return make_refusal(HTTPStatus.BAD_REQUEST, message, line=line)
         message = f"failure writing points to database: {message}"
-        return refusal(HTTPStatus.UNPROCESSABLE_ENTITY, message, line=line)
+        return make_refusal(HTTPStatus.UNPROCESSABLE_ENTITY, message, line=line)
     if result.refused:
-        return refusal(HTTPStatus.UNPROCESSABLE_ENTITY, f"failure writing points to database: {result.why}")
+        return make_refusal(HTTPStatus.UNPROCESSABLE_ENTITY, f"failure writing points to database: {result.why}")
     return Response(status_code=HTTPStatus.NO_CONTENT, headers=INFLUXDB)
 
 
-def _partial(reasons: list[str], dropped: int, *, kept: bool) -> str:
+def _describe_partial_write(reasons: list[str], dropped: int, *, kept: bool) -> str:
     """Return the error message for a write of which `dropped` lines were refused.
 
     `reasons` are the reasons for the first of these lines; `kept` says whether any line was valid.

@@ -15,7 +15,7 @@ from plimsoll.model.times import SECOND
 from plimsoll.receive.line_protocol.parse import Parsed, Parser, TooMany
 from plimsoll.receive.write_queue import Busy, NotWritten, WriteQueue
 from plimsoll.serve.limits import RequestLimits
-from plimsoll.serve.listen import network_of
+from plimsoll.serve.listen import find_network
 from plimsoll.serve.request_body import Bodies, Full, TooLarge, TooSlow
 from plimsoll.store.protocol import WriteResult
 
@@ -73,9 +73,9 @@ class WriteHandler:
         """
         try:
             async with self._bodies.read(request, self.limits.body) as body:
-                writer = network_of(request.client.host if request.client else "")
+                writer = find_network(request.client.host if request.client else "")
                 async with self._turns.setdefault(writer, asyncio.Lock()):
-                    parsed = await self._parsed(body, lines, unit, writer)
+                    parsed = await self._parse_body(body, lines, unit, writer)
             result = await asyncio.wrap_future(self.writing.put(parsed.points, writer))
         except (TooLarge, TooMany):
             raise NotTaken(
@@ -93,7 +93,7 @@ class WriteHandler:
         self.writing.left_out(parsed.text, count, faults[-1][2] if faults else "")
         return parsed, result
 
-    async def _parsed(self, body: bytearray, lines: Lines, unit: int, writer: str) -> Parsed:
+    async def _parse_body(self, body: bytearray, lines: Lines, unit: int, writer: str) -> Parsed:
         """Parse a body in a thread (a long body in another pool). Raise the errors of `lines` and the parser."""
         loop, longest = asyncio.get_running_loop(), self.limits.unpacked
         try:

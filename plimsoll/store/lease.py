@@ -19,7 +19,7 @@ from uuid import uuid4
 
 from plimsoll.model.errors import Unreachable, Unusable
 from plimsoll.model.parameters import Parameter
-from plimsoll.model.times import iso
+from plimsoll.model.times import format_iso
 from plimsoll.store.protocol import Claim, Claims, Work
 
 BEAT_S = 5.0
@@ -41,7 +41,7 @@ class Lease:
         self._claims = claims
         self._claim = Claim(run, uuid4().hex, work, this_process())
         self._done = Event()
-        self._beats = Thread(target=self._beat, daemon=True)
+        self._beats = Thread(target=self._send_heartbeat, daemon=True)
 
     def acquire(self, *, force: bool, notify: Notify) -> None:
         """Claim the run, and wait until there is no other claim.
@@ -51,14 +51,14 @@ class Lease:
         heard: dict[str, int] = {}
         until = time.monotonic() + _PATIENCE_S
         while True:
-            other_claims = self._others()
+            other_claims = self._list_others()
             living = [claim for claim in other_claims if claim.alive and not force]
             for claim in other_claims:
                 if claim not in living:
                     self._claims.withdraw(claim.holder)
             if not living:
                 self._claims.claim(self._claim)
-                if not self._others():
+                if not self._list_others():
                     self._beats.start()
                     return
                 self._claims.withdraw(self._claim.holder)
@@ -89,19 +89,19 @@ class Lease:
         self._beats.join(1)
         self._claims.withdraw(self._claim.holder)
 
-    def _others(self) -> list[Claim]:
+    def _list_others(self) -> list[Claim]:
         mine = self._claim
         claims = self._claims.current(LIFE_S)
         return [claim for claim in claims if claim.holder != mine.holder and claim.run == mine.run]
 
-    def _beat(self) -> None:
+    def _send_heartbeat(self) -> None:
         while not self._done.wait(BEAT_S):
             with suppress(Unreachable, Unusable):  # the command itself gets the same error
                 self._claims.beat(self._claim)
 
 
 @contextmanager
-def leased(claims: Claims, run: str, work: Work, *, force: bool = False, notify: Notify) -> Generator[Lease]:
+def hold_lease(claims: Claims, run: str, work: Work, *, force: bool = False, notify: Notify) -> Generator[Lease]:
     """Hold a lease on a run during the block. See `Lease.acquire`."""
     lease = Lease(claims, run, work)
     lease.acquire(force=force, notify=notify)
@@ -119,7 +119,7 @@ def leased(claims: Claims, run: str, work: Work, *, force: bool = False, notify:
 
 def described(claim: Claim, *, short: bool = False) -> str:
     """Return a claim in words: `run "night" is being loaded by root@build (process 7) since 2026-11-22T10:04:05Z`."""
-    work = f"being {_DONE[claim.work]} by {claim.who} since {iso(claim.since)[:19]}Z"
+    work = f"being {_DONE[claim.work]} by {claim.who} since {format_iso(claim.since)[:19]}Z"
     return work if short else f'run "{claim.run}" is {work}'
 
 

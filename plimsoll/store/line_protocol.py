@@ -27,12 +27,16 @@ def encode(log: Log, tags: Mapping[str, str] = MappingProxyType({})) -> Iterator
     """
     points: dict[str, dict[str, list[Values]]] = {}
     for series, column in zip(log.series, log.columns, strict=True):
-        points.setdefault(_head(series, tuple(tags.items())), {}).setdefault(_tag(series.field), []).append(column)
+        points.setdefault(_format_head(series, tuple(tags.items())), {}).setdefault(
+            _escape_tag(series.field), []
+        ).append(column)
     for start in range(0, len(log.times), ROWS_AT_ONCE):
         times = pl.Series("time", log.times[start : start + ROWS_AT_ONCE])
         for head, fields in points.items():
             # Of several columns of one counter, the first present value is used.
-            samples = {name: pl.coalesce(_samples(column, start) for column in twins) for name, twins in fields.items()}
+            samples = {
+                name: pl.coalesce(_list_samples(column, start) for column in twins) for name, twins in fields.items()
+            }
             values = [pl.format("{}={}", pl.lit(name), column) for name, column in samples.items()]
             lines = (
                 pl.select(pl.concat_str(values, separator=",", ignore_nulls=True).alias("fields"), times)
@@ -43,19 +47,17 @@ def encode(log: Log, tags: Mapping[str, str] = MappingProxyType({})) -> Iterator
                 yield text.encode()
 
 
-def _samples(values: Values, start: int) -> "pl.Series":
+def _list_samples(values: Values, start: int) -> "pl.Series":
     """Return up to `ROWS_AT_ONCE` values from row `start` on, as a Polars column; null for missing values."""
     return pl.Series(values[start : start + ROWS_AT_ONCE], nan_to_null=True)
 
 
-def series_and_field(series: Series) -> str:
+def format_head(series: Series) -> str:
     """Return the start of a line of a series, up to the equals sign."""
-    return f"{_head(series)} {_tag(series.field)}"
+    return f"{_format_head(series)} {_escape_tag(series.field)}"
 
 
-def encode_points(
-    points: Points, head: Callable[[Series], str] = series_and_field, unit_ns: int = 1
-) -> Iterator[bytes]:
+def encode_points(points: Points, head: Callable[[Series], str] = format_head, unit_ns: int = 1) -> Iterator[bytes]:
     """Yield samples as chunks of line protocol, one sample a line; of a series' samples at one time, only the last.
 
     `head` returns the start of a series' lines. Times are in units of `unit_ns`.
@@ -82,22 +84,22 @@ def request_bodies(chunks: Iterable[bytes]) -> Iterator[bytes]:
         yield bytes(body)
 
 
-def point(measurement: str, tags: Mapping[str, str], fields: Mapping[str, str], time: int | None = None) -> str:
+def format_point(measurement: str, tags: Mapping[str, str], fields: Mapping[str, str], time: int | None = None) -> str:
     """Return one line of line protocol.
 
     `fields` are already encoded by `value`. Without `time`, the server sets the time.
     """
-    head = _series_key(measurement, tuple(tags.items()))
-    written = ",".join(f"{_tag(name)}={text}" for name, text in fields.items())
+    head = _format_series_key(measurement, tuple(tags.items()))
+    written = ",".join(f"{_escape_tag(name)}={text}" for name, text in fields.items())
     return f"{head} {written}\n" if time is None else f"{head} {written} {time}\n"
 
 
 @lru_cache(maxsize=1024)  # points of one series are consecutive
-def _series_key(measurement: str, tags: tuple[tuple[str, str], ...]) -> str:
-    return _escaped(measurement, ", ") + "".join(f",{_tag(name)}={_tag(text)}" for name, text in tags)
+def _format_series_key(measurement: str, tags: tuple[tuple[str, str], ...]) -> str:
+    return _escape(measurement, ", ") + "".join(f",{_escape_tag(name)}={_escape_tag(text)}" for name, text in tags)
 
 
-def value(content: str | float | bool, kind: str) -> str:
+def format_value(content: str | float | bool, kind: str) -> str:
     """Return a field value, encoded as `float`, `integer`, `unsigned`, `string` or `boolean`."""
     match kind:
         case "integer":
@@ -112,17 +114,17 @@ def value(content: str | float | bool, kind: str) -> str:
             return repr(float(content))
 
 
-def as_stored(series: Series) -> Series:
+def convert_to_stored(series: Series) -> Series:
     """Return a series as a store returns it, without characters that tags cannot contain."""
-    tags = tuple((_plain(name), _plain(value)) for name, value in series.tags if _plain(value))
+    tags = tuple((_simplify(name), _simplify(value)) for name, value in series.tags if _simplify(value))
     measurement = series.measurement.replace("\n", " ").replace("\r", " ")
-    return Series(_plain(series.host), measurement, tags, _plain(series.field), series.path)
+    return Series(_simplify(series.host), measurement, tags, _simplify(series.field), series.path)
 
 
-def same_when_written(series: Sequence[Series]) -> list[tuple[int, int]]:
+def find_same_when_written(series: Sequence[Series]) -> list[tuple[int, int]]:
     """Return (index, earlier index) for each series that equals an earlier series in line protocol."""
     first: dict[object, int] = {}
-    pairs = [(at, first.setdefault(as_stored(candidate).key, at)) for at, candidate in enumerate(series)]
+    pairs = [(at, first.setdefault(convert_to_stored(candidate).key, at)) for at, candidate in enumerate(series)]
     return [(at, earlier) for at, earlier in pairs if series[earlier].key != series[at].key]
 
 
@@ -130,15 +132,15 @@ def parse_key(key: str) -> Series:
     """Return the series of a key (measurement and tags) in InfluxDB's series list, with an empty field."""
     measurement, *pairs = _UNESCAPED_COMMA.split(key)
     split = (_UNESCAPED_EQUALS.split(pair, maxsplit=1) for pair in pairs)
-    tags = {_unescaped(name): _unescaped(text) for name, text in split}
+    tags = {_unescape(name): _unescape(text) for name, text in split}
     host = tags.pop("host", "")
-    return Series(host, _unescaped(measurement), tuple(sorted(tags.items())), "")
+    return Series(host, _unescape(measurement), tuple(sorted(tags.items())), "")
 
 
-def _head(series: Series, further_tags: tuple[tuple[str, str], ...] = ()) -> str:
+def _format_head(series: Series, further_tags: tuple[tuple[str, str], ...] = ()) -> str:
     tags = sorted([("host", series.host), *series.tags, *further_tags])
-    written = "".join(f",{_tag(name)}={_tag(value)}" for name, value in tags if _tag(value))
-    return _escaped(series.measurement, ", ") + written
+    written = "".join(f",{_escape_tag(name)}={_escape_tag(value)}" for name, value in tags if _escape_tag(value))
+    return _escape(series.measurement, ", ") + written
 
 
 def _split(text: bytes) -> Iterator[bytes]:
@@ -152,19 +154,19 @@ def _split(text: bytes) -> Iterator[bytes]:
 
 
 @lru_cache(maxsize=4096)  # also used for the fields of a point
-def _tag(text: str) -> str:
-    return _escaped(_plain(text), ",= ")
+def _escape_tag(text: str) -> str:
+    return _escape(_simplify(text), ",= ")
 
 
-def _plain(text: str) -> str:
+def _simplify(text: str) -> str:
     text = text.replace("\n", " ").replace("\r", " ")
     return text.rstrip("\\") or (text and f"({text})")
 
 
-def _unescaped(text: str) -> str:
+def _unescape(text: str) -> str:
     return _ESCAPED.sub(r"\1", text)
 
 
-def _escaped(text: str, special: str) -> str:
+def _escape(text: str, special: str) -> str:
     text = text.replace("\n", " ").replace("\r", " ")
     return "".join(f"\\{c}" if c in special else c for c in text)

@@ -7,22 +7,22 @@ from pathlib import Path
 
 import numpy as np
 
-from plimsoll.model.log import Log, Times, Values, count_samples, sampling_interval
-from plimsoll.model.names import path_of
-from plimsoll.model.remark import Kind, Remark, counted
+from plimsoll.model.log import Log, Times, Values, count_samples, find_sampling_interval
+from plimsoll.model.names import format_path
+from plimsoll.model.remark import Kind, Remark, format_count
 from plimsoll.model.run import Recording, StoredRun
 from plimsoll.model.samples import Samples
-from plimsoll.model.series import Series, host_key
+from plimsoll.model.series import Series, make_host_key
 from plimsoll.model.times import SECOND, Zone
 from plimsoll.store.protocol import SampleReader
 
 
-def logs_of(read: Callable[[Sequence[Series], int, int], list[Samples]], run: StoredRun) -> list[Log]:
+def read_logs(read: Callable[[Sequence[Series], int, int], list[Samples]], run: StoredRun) -> list[Log]:
     """Return the logs of a run; `read` returns the values of series in a range, as `SampleReader.read` does."""
     return [_log(read, recording) for recording in run.recordings]
 
 
-def lost_values(run: StoredRun, logs: Sequence[Log]) -> int:
+def count_lost_values(run: StoredRun, logs: Sequence[Log]) -> int:
     """Return how many values of a run the store has lost, from the run's logs as read back from the store."""
     lost = 0
     for recording, log in zip(run.recordings, logs, strict=True):
@@ -33,7 +33,7 @@ def lost_values(run: StoredRun, logs: Sequence[Log]) -> int:
     return lost
 
 
-def live(
+def read_live_logs(
     store: SampleReader,
     start: int,
     end: int,
@@ -49,20 +49,22 @@ def live(
     stored = store.series(start, end, hosts)
     by_log: dict[tuple[str, int], list[tuple[Series, Samples]]] = defaultdict(list)
     for series, samples in zip(stored.series, store.read(stored.series, start, end), strict=True):
-        interval = round((sampling_interval(samples.times) or 0) / SECOND)
-        by_log[host_key(series.host), interval].append((series, samples))
-    logs = [_live_log(by_log.pop(key), zone, source, format_) for key in [*by_log]]
+        interval = round((find_sampling_interval(samples.times) or 0) / SECOND)
+        by_log[make_host_key(series.host), interval].append((series, samples))
+    logs = [_make_live_log(by_log.pop(key), zone, source, format_) for key in [*by_log]]
     remarks = [Remark(Kind.UNREAD, f"{why}: its values are missing") for why in stored.unread]
     remarks += [Remark(Kind.NOTED, note) for note in stored.notes]
     if stored.text:
-        remarks.append(Remark(Kind.SKIPPED, f"{counted(stored.text, 'series')} of text or true and false left out"))
+        remarks.append(
+            Remark(Kind.SKIPPED, f"{format_count(stored.text, 'series')} of text or true and false left out")
+        )
     return logs, remarks
 
 
 def _log(read: Callable[[Sequence[Series], int, int], list[Samples]], recording: Recording) -> Log:
     """Return a stored recording as a log; `read` is called once, for the values of all its series."""
     start, end = (int(recording.times[0]), int(recording.times[-1])) if len(recording.times) else (0, 0)
-    columns = [_column(recording.times, column) for column in read(recording.series, start, end)]
+    columns = [_align_samples(recording.times, column) for column in read(recording.series, start, end)]
     return Log(
         Path(recording.path),
         recording.format,
@@ -76,14 +78,14 @@ def _log(read: Callable[[Sequence[Series], int, int], list[Samples]], recording:
     )
 
 
-def _live_log(members: Sequence[tuple[Series, Samples]], zone: Zone, source: str, format_: str) -> Log:
+def _make_live_log(members: Sequence[tuple[Series, Samples]], zone: Zone, source: str, format_: str) -> Log:
     times = np.unique(np.concatenate([samples.times for _, samples in members]))
-    columns = tuple(_column(times, samples) for _, samples in members)
-    series = tuple(replace(series, path=series.path or path_of(series)) for series, _ in members)
+    columns = tuple(_align_samples(times, samples) for _, samples in members)
+    series = tuple(replace(series, path=series.path or format_path(series)) for series, _ in members)
     return Log(Path(f"{source}:{series[0].host}"), format_, times, columns, series, zone, sha256="")
 
 
-def _column(times: Times, samples: Samples) -> Values:
+def _align_samples(times: Times, samples: Samples) -> Values:
     """Return the samples of a series at the times of a log; NaN for missing samples."""
     values = np.full(len(times), np.nan)
     at = np.searchsorted(times, samples.times)

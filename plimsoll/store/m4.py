@@ -19,12 +19,12 @@ class Drawn:
     count: int
 
 
-def m4(samples: Samples, start: int, end: int, buckets: int) -> Samples:
+def reduce_to_m4(samples: Samples, start: int, end: int, buckets: int) -> Samples:
     """Return at most four samples for each of `buckets` equal parts of a range (ns, both ends included)."""
     times, values = samples.times, samples.values
     if not len(times):
         return samples
-    bucket = (times - start) // bucket_width(start, end, buckets)
+    bucket = (times - start) // compute_bucket_width(start, end, buckets)
     first = np.flatnonzero(np.diff(bucket, prepend=bucket[0] - 1))
     lengths = np.diff(first, append=len(bucket))
     chosen = [first, first + lengths - 1]
@@ -35,7 +35,7 @@ def m4(samples: Samples, start: int, end: int, buckets: int) -> Samples:
     return Samples(times[rows], values[rows])
 
 
-def joined_corners(times: Times, values: Values) -> Samples:
+def join_corners(times: Times, values: Values) -> Samples:
     """Return the first, lowest, highest and last sample of each bucket (a row of each array) as one list.
 
     A sample that is, for example, both first and lowest appears once.
@@ -48,6 +48,6 @@ def joined_corners(times: Times, values: Values) -> Samples:
     return Samples(unique, values.ravel()[rows])
 
 
-def bucket_width(start: int, end: int, buckets: int) -> int:
+def compute_bucket_width(start: int, end: int, buckets: int) -> int:
     """Return the length (ns) of each bucket if this number of buckets covers a range, both ends included."""
     return -(-(end - start + 1) // buckets)

@@ -13,7 +13,7 @@ import urllib3
 from urllib3.exceptions import HTTPError, LocationParseError
 
 from plimsoll.model.errors import Unreachable, Unusable
-from plimsoll.model.http_connections import last_cause
+from plimsoll.model.http_connections import find_last_cause
 from plimsoll.model.log import Values
 from plimsoll.model.samples import Samples
 
@@ -69,7 +69,7 @@ class PrometheusApi:
 
     def query(self, promql: str, at: int) -> Rows:
         """Return the labels and value of each series of an instant query at a time (ms)."""
-        data = self._data("/api/v1/query", [("query", promql), ("time", seconds_of(at))])
+        data = self._fetch_data("/api/v1/query", [("query", promql), ("time", format_seconds(at))])
         return [(datum["metric"], datum["value"][1]) for datum in data["result"]]
 
     def raw(self, selector: str, start: int, end: int) -> Iterator[tuple[Mapping[str, str], Samples]]:
@@ -78,11 +78,13 @@ class PrometheusApi:
         Before Prometheus 3, a server also returns a sample at `start`, which is left out here. Raise Unusable if the
         answer is not a matrix.
         """
-        parameters = [("query", f"{selector}[{end - start}ms]"), ("time", seconds_of(end)), *_WHOLE.items()]
+        parameters = [("query", f"{selector}[{end - start}ms]"), ("time", format_seconds(end)), *_WHOLE.items()]
         numbers: list[Values] = []
-        data = self._decoded(self._request("/api/v1/query", parameters), lambda body: _matrix(body, numbers))
+        data = self._decode_answer(
+            self._request("/api/v1/query", parameters), lambda body: _parse_matrix(body, numbers)
+        )
         if data.get("resultType") != "matrix":
-            raise self._foreign()
+            raise self._explain_foreign()
         for datum in data["result"]:
             rows = datum.get("values", [])
             seconds, values = (numbers[rows] if isinstance(rows, int) else np.array(rows, np.float64)).reshape(-1, 2).T
@@ -92,36 +94,38 @@ class PrometheusApi:
 
     def label_names(self, start: int, end: int, selectors: Sequence[str]) -> list[str]:
         """Return the names of the labels of the selected series with samples on the days (UTC) of a range (ms)."""
-        return self._data("/api/v1/labels", parameters_of(start, end, selectors))
+        return self._fetch_data("/api/v1/labels", list_parameters(start, end, selectors))
 
     def series(self, selectors: Sequence[str], start: int, end: int) -> list[Mapping[str, str]]:
         """Return the labels of each selected series with samples on the days (UTC) of a range (ms)."""
-        return self._data("/api/v1/series", parameters_of(start, end, selectors))
+        return self._fetch_data("/api/v1/series", list_parameters(start, end, selectors))
 
     def label_values(self, label: str, start: int, end: int, selectors: Sequence[str] = ()) -> list[str]:
         """Return the values of a label on the days (UTC) of a range (ms).
 
         With `selectors`, only values of the selected series are returned.
         """
-        query = urlencode([*parameters_of(start, end, selectors), *_WHOLE.items()])
+        query = urlencode([*list_parameters(start, end, selectors), *_WHOLE.items()])
         url = f"{self._url}/api/v1/label/{quote(label, safe='')}/values?{query}"  # Prometheus takes no POST here
-        return self._decoded(self._answered(lambda: self._send("GET", url, None, {}), self._read_s), json.loads)
+        return self._decode_answer(
+            self._send_with_retries(lambda: self._send("GET", url, None, {}), self._read_s), json.loads
+        )
 
-    def _data(self, path: str, parameters: Sequence[tuple[str, str]]) -> Any:
+    def _fetch_data(self, path: str, parameters: Sequence[tuple[str, str]]) -> Any:
         """Return the data of an answer as JSON. Raise Unusable if the answer is an error or incomplete."""
-        return self._decoded(self._request(path, [*parameters, *_WHOLE.items()]), json.loads)
+        return self._decode_answer(self._request(path, [*parameters, *_WHOLE.items()]), json.loads)
 
-    def _decoded(self, answer: urllib3.BaseHTTPResponse, decode: Callable[[bytes], Any]) -> Any:
+    def _decode_answer(self, answer: urllib3.BaseHTTPResponse, decode: Callable[[bytes], Any]) -> Any:
         try:
             content = decode(answer.read(decode_content=True))
         except ValueError:
-            raise self._foreign() from None
+            raise self._explain_foreign() from None
         except (HTTPError, OSError) as error:
-            raise self._broken(error) from None
+            raise self._explain_broken(error) from None
         finally:
             answer.release_conn()
         if not isinstance(content, dict) or content.get("status") != "success" or "data" not in content:
-            raise self._foreign()
+            raise self._explain_foreign()
         if content.get("isPartial") or content.get("warnings"):
             why = " ".join(map(str, content.get("warnings") or ["see the page of vmselect"]))[-300:]
             raise Unreachable(
@@ -132,14 +136,16 @@ class PrometheusApi:
     def _request(self, path: str, parameters: Sequence[tuple[str, str]]) -> urllib3.BaseHTTPResponse:
         body = urlencode(parameters).encode()
         headers = {"Content-Type": "application/x-www-form-urlencoded"}
-        return self._answered(lambda: self._send("POST", self._url + path, body, headers), self._read_s)
+        return self._send_with_retries(lambda: self._send("POST", self._url + path, body, headers), self._read_s)
 
     def _send(self, method: str, url: str, body: bytes | None, headers: Mapping[str, str]) -> urllib3.BaseHTTPResponse:
         return self._pools.request(
             method, url, body=body, headers={**self._headers, **headers}, preload_content=False, redirect=False
         )
 
-    def _answered(self, send: Callable[[], urllib3.BaseHTTPResponse], patience_s: float) -> urllib3.BaseHTTPResponse:
+    def _send_with_retries(
+        self, send: Callable[[], urllib3.BaseHTTPResponse], patience_s: float
+    ) -> urllib3.BaseHTTPResponse:
         """Return the answer to a request, repeated while the server is busy or unreachable."""
         until, pause = time.monotonic() + patience_s, _FIRST_PAUSE_S
         while True:
@@ -149,20 +155,20 @@ class PrometheusApi:
                 raise Unusable(f'store "{self.name}": is not an address') from None
             except (HTTPError, OSError) as error:
                 self._has_failed = True
-                why = f"does not answer ({last_cause(error)}); is {self._title} running there?"
+                why = f"does not answer ({find_last_cause(error)}); is {self._title} running there?"
             else:
                 if answer.status in (HTTPStatus.OK, HTTPStatus.NO_CONTENT):
                     return answer
-                text = _message(answer)
+                text = _read_message(answer)
                 if answer.status not in _BUSY:
-                    raise self._refusal(answer.status, text)
+                    raise self._explain_refusal(answer.status, text)
                 self._has_failed = True
                 why = f"answers {answer.status} ({text or HTTPStatus(answer.status).phrase})"
             if time.monotonic() + pause > until or self._ended.wait(pause):
                 raise Unreachable(f"{self.name}: {why}")
             pause = min(2 * pause, _LONGEST_PAUSE_S)
 
-    def _refusal(self, status: int, text: str) -> Unusable:
+    def _explain_refusal(self, status: int, text: str) -> Unusable:
         name = self.name
         match status:
             case HTTPStatus.UNAUTHORIZED | HTTPStatus.FORBIDDEN if self._has_secret:
@@ -174,14 +180,14 @@ class PrometheusApi:
             case _:
                 return Unusable(f"{name}: {self._title} refuses: {text or status}")
 
-    def _foreign(self) -> Unusable:
+    def _explain_foreign(self) -> Unusable:
         return Unusable(f"{self.name}: does not answer as {self._title} does; is that its address?")
 
-    def _broken(self, error: Exception) -> Unreachable:
-        return Unreachable(f"{self.name}: broke off in the middle of an answer ({last_cause(error)})")
+    def _explain_broken(self, error: Exception) -> Unreachable:
+        return Unreachable(f"{self.name}: broke off in the middle of an answer ({find_last_cause(error)})")
 
 
-def _matrix(body: bytes, numbers: list[Values]) -> Any:
+def _parse_matrix(body: bytes, numbers: list[Values]) -> Any:
     """Return an answer as JSON, with an index into `numbers` instead of each series' list of values.
 
     `numbers` gets an array for each series, as millions of numbers as Python objects would take seconds and gigabytes.
@@ -198,7 +204,7 @@ def _matrix(body: bytes, numbers: list[Values]) -> Any:
     return json.loads(b"".join([*rest, body[at:]]))
 
 
-def _message(answer: urllib3.BaseHTTPResponse) -> str:
+def _read_message(answer: urllib3.BaseHTTPResponse) -> str:
     """Return the server's error message as one line."""
     try:
         data = answer.read(1 << 16, decode_content=True)
@@ -214,11 +220,15 @@ def _message(answer: urllib3.BaseHTTPResponse) -> str:
     return " ".join(text.split())[-300:]
 
 
-def parameters_of(start: int, end: int, selectors: Sequence[str] = ()) -> list[tuple[str, str]]:
+def list_parameters(start: int, end: int, selectors: Sequence[str] = ()) -> list[tuple[str, str]]:
     """Return the parameters of a request for a range (ms) of selected series."""
-    return [*(("match[]", selector) for selector in selectors), ("start", seconds_of(start)), ("end", seconds_of(end))]
+    return [
+        *(("match[]", selector) for selector in selectors),
+        ("start", format_seconds(start)),
+        ("end", format_seconds(end)),
+    ]
 
 
-def seconds_of(milliseconds: int) -> str:
+def format_seconds(milliseconds: int) -> str:
     """Return an instant (ms) as Prometheus takes it, in seconds."""
     return f"{milliseconds // 1000}.{milliseconds % 1000:03}"

@@ -15,9 +15,9 @@ from plimsoll.model.errors import Unusable
 from plimsoll.model.log import Log, Times, Values
 from plimsoll.model.points import Points
 from plimsoll.model.run import StoredRun
-from plimsoll.model.samples import Samples, joined
-from plimsoll.model.series import Series, host_key, hosts_of
-from plimsoll.store.m4 import Drawn, m4
+from plimsoll.model.samples import Samples, join_samples
+from plimsoll.model.series import Series, list_hosts, make_host_key
+from plimsoll.store.m4 import Drawn, reduce_to_m4
 
 
 class StoreFull(Unusable):
@@ -82,14 +82,14 @@ class Buckets:
         )
 
 
-def joined_spellings(series: Series, parts: Sequence[tuple[Series, Samples]]) -> Samples:
+def join_spellings(series: Series, parts: Sequence[tuple[Series, Samples]]) -> Samples:
     """Return the samples of a series, joined from series that differ only in the spelling of host and instance.
 
     Of samples at the same time, the sample of the part spelled like `series` is used.
     """
     if len(parts) == 1:
         return parts[0][1]
-    return joined([samples for _, samples in sorted(parts, key=lambda part: part[0] != series)])
+    return join_samples([samples for _, samples in sorted(parts, key=lambda part: part[0] != series)])
 
 
 class SampleReader(Protocol):
@@ -111,12 +111,12 @@ class SampleReader(Protocol):
 
     def hosts(self, start: int, end: int) -> list[str]:
         """Return the hosts with samples in a range, sorted."""
-        return sorted(hosts_of(self.series(start, end).series), key=host_key)
+        return sorted(list_hosts(self.series(start, end).series), key=make_host_key)
 
     def drawn(self, series: Sequence[Series], start: int, end: int, buckets: int) -> list[Drawn]:
         """Return at most four samples for drawing each series in each of `buckets` equal parts of a range."""
         read = self.read(series, start, end)
-        return [Drawn(m4(samples, start, end, buckets), len(samples.times)) for samples in read]
+        return [Drawn(reduce_to_m4(samples, start, end, buckets), len(samples.times)) for samples in read]
 
     def buckets(self, series: Sequence[Series], start: int, end: int, width: int) -> list[Buckets]:
         """Return minimum, maximum and mean of each series in buckets of `width` ns, from multiples of `width` on."""
@@ -218,7 +218,7 @@ class RunSummary:
         return self.state is StoreState.COMPLETE
 
 
-def latest_first(runs: Iterable[RunSummary]) -> list[RunSummary]:
+def sort_latest_first(runs: Iterable[RunSummary]) -> list[RunSummary]:
     """Return the runs, the latest first; of several generations of a run, only one."""
     shown: dict[str, RunSummary] = {}
     for run in runs:

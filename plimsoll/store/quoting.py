@@ -4,39 +4,39 @@ import re
 from collections.abc import Iterable
 
 
-def identifier(name: str) -> str:
+def quote_identifier(name: str) -> str:
     """Return a quoted InfluxQL identifier or PromQL string: `"Percent_Processor_Time"`."""
     return '"' + name.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
 
 
-def string(text: str) -> str:
+def quote_string(text: str) -> str:
     r"""Return a quoted InfluxQL string: `'\\??\\D:\\pagefile.sys'`."""
     return "'" + text.replace("\\", "\\\\").replace("'", "\\'").replace("\n", "\\n") + "'"
 
 
-def time_range(start: int, end: int) -> str:
+def build_time_range(start: int, end: int) -> str:
     """Return the InfluxQL condition for a range of time (UTC ns), both ends included."""
     return f"time >= {start} AND time <= {end}"
 
 
 def has_tags(tags: Iterable[tuple[str, str]]) -> str:
     """Return the InfluxQL condition for points that have all these tags, whatever other tags they have."""
-    return " AND ".join(f"{identifier(name)}::tag = {string(value)}" for name, value in tags)
+    return " AND ".join(f"{quote_identifier(name)}::tag = {quote_string(value)}" for name, value in tags)
 
 
-def regex(pattern: str) -> str:
+def quote_regex(pattern: str) -> str:
     """Return an InfluxQL regular expression literal."""
     return "/" + pattern.replace("/", r"\/") + "/"
 
 
-def literal(text: str) -> str:
+def escape_regex(text: str) -> str:
     """Return a regular expression for exactly this text; its escapes are valid in both Go and Rust."""
     return re.sub(r"[\\.+*?()|\[\]{}^$]", lambda match: f"\\{match[0]}", text)
 
 
-def whole(pattern: str) -> str:
+def match_whole(pattern: str) -> str:
     """Return an InfluxQL regular expression that matches only whole texts, ignoring case."""
-    return regex(f"(?i)^{pattern}$")
+    return quote_regex(f"(?i)^{pattern}$")
 
 
 def number(value: float) -> str:

@@ -15,7 +15,7 @@ import urllib3
 from urllib3.exceptions import HTTPError
 
 from plimsoll.model.errors import Unreachable, Unusable
-from plimsoll.model.http_connections import check_connections, last_cause
+from plimsoll.model.http_connections import check_connections, find_last_cause
 from plimsoll.model.points import Points
 from plimsoll.model.samples import Samples
 from plimsoll.model.series import Series
@@ -53,7 +53,7 @@ class RemoteSamples(SampleReader):
         self._call("back_up", str(to))
 
     def runs_place(self) -> list[str]:
-        """Return where the runs of the server are, for `remote_store`: `["folder", PATH]` or `["influx", URL, ...]`."""
+        """Return where the server's runs are, for `make_remote_store`: `["folder", PATH]` or `["influx", URL, ...]`."""
         return json.loads(self._call("runs_place"))
 
     def write_points(self, points: Points) -> WriteResult:
@@ -63,7 +63,7 @@ class RemoteSamples(SampleReader):
     def series(self, start: int, end: int, hosts: Sequence[str] = ()) -> FoundSeries:
         """Return the numeric series with a sample in a range, sorted."""
         result = json.loads(self._call("series", int(start), int(end), list(hosts)))
-        return FoundSeries(_series(result["series"]), result["text"], tuple(result["unread"]))
+        return FoundSeries(_decode_series(result["series"]), result["text"], tuple(result["unread"]))
 
     def read(self, series: Sequence[Series], start: int, end: int) -> list[Samples]:
         """Return the samples of each series in a range."""
@@ -71,14 +71,14 @@ class RemoteSamples(SampleReader):
         return [samples for part in parts for samples in self._read(part, start, end)]
 
     def _read(self, series: Sequence[Series], start: int, end: int) -> list[Samples]:
-        content = self._call("read", _rows(series), int(start), int(end))
+        content = self._call("read", _encode_series(series), int(start), int(end))
         try:
             counts = np.frombuffer(content, "<i8", len(series))
             total, times_at = int(counts.sum()), counts.nbytes
             times = np.frombuffer(content, "<i8", total, times_at)
             values = np.frombuffer(content, "<f8", total, times_at + times.nbytes)
         except ValueError:
-            raise self._foreign("a message that is cut off") from None
+            raise self._explain_foreign("a message that is cut off") from None
         ends = np.cumsum(counts)[:-1]
         return [Samples(*pair) for pair in zip(np.split(times, ends), np.split(values, ends), strict=True)]
 
@@ -88,7 +88,9 @@ class RemoteSamples(SampleReader):
         try:
             answer = self._pools.request("POST", url, body=body, headers=self._headers)
         except (HTTPError, OSError) as error:
-            raise Unreachable(f"{self.name}: does not answer ({last_cause(error)}); is plimsoll up running?") from None
+            raise Unreachable(
+                f"{self.name}: does not answer ({find_last_cause(error)}); is plimsoll up running?"
+            ) from None
         match answer.status:
             case HTTPStatus.OK if answer.headers.get("Content-Type") in (JSON, ARRAYS):
                 return answer.data
@@ -103,9 +105,9 @@ class RemoteSamples(SampleReader):
                     f"{self.name}: does not accept the token of this data folder; is that server another one?"
                 )
             case status:
-                raise self._foreign(str(status))
+                raise self._explain_foreign(str(status))
 
-    def _foreign(self, why: str) -> Unusable:
+    def _explain_foreign(self, why: str) -> Unusable:
         return Unusable(f"{self.name}: does not answer as this Plimsoll does ({why}); is it another version?")
 
 
@@ -115,9 +117,9 @@ def answer(store: Store, method: str, arguments: Any) -> tuple[bytes, str]:
     match method, arguments:
         case "series", [int(start), int(end), list(hosts)]:
             series = live.series(start, end, [str(host) for host in hosts])
-            result: Any = {"series": _rows(series.series), "text": series.text, "unread": series.unread}
+            result: Any = {"series": _encode_series(series.series), "text": series.text, "unread": series.unread}
         case "read", [list(rows), int(start), int(end)]:
-            read = live.read(_series(rows), start, end)
+            read = live.read(_decode_series(rows), start, end)
             counts = np.array([len(samples.times) for samples in read], "<i8")
             columns = [samples.times.astype("<i8") for samples in read] + [s.values.astype("<f8") for s in read]
             return b"".join([counts.tobytes(), *(column.tobytes() for column in columns)]), ARRAYS
@@ -130,18 +132,18 @@ def answer(store: Store, method: str, arguments: Any) -> tuple[bytes, str]:
     return json.dumps(result).encode(), JSON
 
 
-def _rows(series: Sequence[Series]) -> list[Any]:
+def _encode_series(series: Sequence[Series]) -> list[Any]:
     return [[series.host, series.measurement, series.tags, series.field] for series in series]
 
 
-def _series(rows: Sequence[Any]) -> list[Series]:
+def _decode_series(rows: Sequence[Any]) -> list[Series]:
     return [
         Series(str(host), str(measurement), tuple((str(name), str(value)) for name, value in tags), str(field))
         for host, measurement, tags, field in rows
     ]
 
 
-def remote_store(address: str, token: str, check: Callable[[], None] | None = None) -> Store:
+def make_remote_store(address: str, token: str, check: Callable[[], None] | None = None) -> Store:
     """Return the store of a server: live samples come from the server, runs directly from the store of the runs."""
     live = RemoteSamples(address, token, check)
     try:

@@ -19,7 +19,7 @@ from plimsoll.model.times import Zone
 VERSION = 1
 
 
-def dumps(run: StoredRun) -> bytes:
+def dump_run(run: StoredRun) -> bytes:
     """Return a run as a compressed document; equal runs give equal documents."""
     document = {
         "version": VERSION,
@@ -32,10 +32,10 @@ def dumps(run: StoredRun) -> bytes:
                 "path": recording.path,
                 "format": recording.format,
                 "sha256": recording.sha256,
-                "zone": _zone(recording.zone),
-                "times": _packed(recording.times),
+                "zone": _encode_zone(recording.zone),
+                "times": _pack_numbers(recording.times),
                 "series": [[s.host, s.measurement, s.tags, s.field, s.path] for s in recording.series],
-                "missing": _packed(
+                "missing": _pack_numbers(
                     np.concatenate([rows.astype(np.int64) for rows in recording.missing] or [recording.times[:0]])
                 ),
                 "missing_of": [len(rows) for rows in recording.missing],
@@ -48,7 +48,7 @@ def dumps(run: StoredRun) -> bytes:
     return zlib.compress(json.dumps(document, separators=(",", ":")).encode())
 
 
-def loads(document: bytes) -> StoredRun:
+def load_run(document: bytes) -> StoredRun:
     """Return the run in a document. Raise ValueError if the document is no run, or of a later version."""
     try:
         data: Any = json.loads(zlib.decompress(document))
@@ -60,7 +60,7 @@ def loads(document: bytes) -> StoredRun:
     return StoredRun(
         Run(**data["run"], phases=phases),
         tuple(_read_recording(datum) for datum in data["recordings"]),
-        tuple(map(_remark, data["remarks"])),
+        tuple(map(_decode_remark, data["remarks"])),
         data["settings"],
         data.get("whole", False),  # missing in runs stored by earlier versions
     )
@@ -73,7 +73,7 @@ def _read_recording(data: dict[str, Any]) -> Recording:
         for host, measurement, tags, field, path in data["series"]
     )
     ends = np.cumsum(data["missing_of"], dtype=np.int64)[:-1]
-    missing = np.split(_unpacked(data["missing"]).astype(np.uint32), ends) if series else []
+    missing = np.split(_unpack_numbers(data["missing"]).astype(np.uint32), ends) if series else []
     zone = data["zone"]
     is_named = "key" in zone
     rule = ZoneInfo(zone["key"]) if is_named else timezone(timedelta(seconds=zone["offset_s"]))
@@ -82,30 +82,30 @@ def _read_recording(data: dict[str, Any]) -> Recording:
         data["format"],
         data["sha256"],
         Zone(zone["name"], rule, is_named or zone["known"]),
-        _unpacked(data["times"]),
+        _unpack_numbers(data["times"]),
         series,
         tuple(missing),
-        tuple(map(_remark, data["remarks"])),
+        tuple(map(_decode_remark, data["remarks"])),
         tuple(data.get("unread", ())),  # missing in runs stored by earlier versions
     )
 
 
-def _remark(data: dict[str, Any]) -> Remark:
+def _decode_remark(data: dict[str, Any]) -> Remark:
     return Remark(Kind(data.pop("kind")), **data)
 
 
-def _zone(zone: Zone) -> dict[str, Any]:
+def _encode_zone(zone: Zone) -> dict[str, Any]:
     if isinstance(zone.rule, ZoneInfo):
         return {"name": zone.name, "key": zone.rule.key}
     offset = zone.rule.utcoffset(None) or timedelta()
     return {"name": zone.name, "offset_s": offset.total_seconds(), "known": zone.is_specified}
 
 
-def _packed(numbers: Times) -> str:
+def _pack_numbers(numbers: Times) -> str:
     """Return the differences between successive numbers, compressed, as text; short for nearly regular times."""
     return base64.b85encode(zlib.compress(np.diff(numbers, prepend=0).astype("<i8").tobytes())).decode()
 
 
-def _unpacked(text: str) -> Times:
+def _unpack_numbers(text: str) -> Times:
     steps = np.frombuffer(zlib.decompress(base64.b85decode(text)), "<i8")
     return np.cumsum(steps, dtype=np.int64)

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from plimsoll.model.errors import Unusable
-from plimsoll.model.samples import Samples, joined
-from plimsoll.model.series import Series, host_key
+from plimsoll.model.samples import Samples, join_samples
+from plimsoll.model.series import Series, make_host_key
 from plimsoll.store.m4 import Drawn
 from plimsoll.store.protocol import Buckets, FoundSeries, RunStore, SampleReader, SampleStore
 
@@ -78,7 +78,7 @@ class Merged(SampleReader):
     def hosts(self, start: int, end: int) -> list[str]:
         """Return the hosts with samples in a range, sorted."""
         hosts = [*self._recorded.hosts(start, end), *self._live.hosts(start, end)]
-        return sorted({host_key(host): host for host in reversed(hosts)}.values(), key=host_key)
+        return sorted({make_host_key(host): host for host in reversed(hosts)}.values(), key=make_host_key)
 
     def series(self, start: int, end: int, hosts: Sequence[str] = ()) -> FoundSeries:
         """Return the numeric series with a sample in a range, sorted."""
@@ -93,27 +93,29 @@ class Merged(SampleReader):
         """Return the samples of each series in a range."""
         recorded, live = (reader.read(series, start, end) for reader in (self._recorded, self._live))
         pairs = ([samples for samples in pair if len(samples.times)] for pair in zip(recorded, live, strict=True))
-        return [parts[0] if len(parts) == 1 else joined(parts) for parts in pairs]
+        return [parts[0] if len(parts) == 1 else join_samples(parts) for parts in pairs]
 
     def drawn(self, series: Sequence[Series], start: int, end: int, buckets: int) -> list[Drawn]:
         """Return at most four samples for drawing each series in each of `buckets` equal parts of a range."""
         recorded, live = (reader.drawn(series, start, end, buckets) for reader in (self._recorded, self._live))
         merge = partial(super().drawn, start=start, end=end, buckets=buckets)
-        return _merged(series, recorded, live, lambda drawn: drawn.count, merge)
+        return _merge_results(series, recorded, live, lambda drawn: drawn.count, merge)
 
     def buckets(self, series: Sequence[Series], start: int, end: int, width: int) -> list[Buckets]:
         """Return minimum, maximum and mean of each series in buckets of `width` ns."""
         recorded, live = (reader.buckets(series, start, end, width) for reader in (self._recorded, self._live))
         merge = partial(super().buckets, start=start, end=end, width=width)
-        return _merged(series, recorded, live, lambda buckets: len(buckets.times), merge)
+        return _merge_results(series, recorded, live, lambda buckets: len(buckets.times), merge)
 
     def counts(self, series: Sequence[Series], start: int, end: int) -> list[int]:
         """Return the number of samples of each series in a range."""
         recorded, live = (reader.counts(series, start, end) for reader in (self._recorded, self._live))
-        return _merged(series, recorded, live, lambda count: count, partial(super().counts, start=start, end=end))
+        return _merge_results(
+            series, recorded, live, lambda count: count, partial(super().counts, start=start, end=end)
+        )
 
 
-def _merged(
+def _merge_results(
     series: Sequence[Series],
     recorded: Sequence[_Result],
     live: Sequence[_Result],

@@ -7,7 +7,7 @@ from datetime import datetime
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 
-from plimsoll.model.errors import printable
+from plimsoll.model.errors import escape
 
 _HOUR_S = 3600.0
 _MOST_REMEMBERED = 1000
@@ -63,7 +63,7 @@ class _Lines(logging.Formatter):
         at = datetime.fromtimestamp(record.created).astimezone().isoformat(" ", "seconds")
         priority = f"<{_PRIORITIES.get(record.levelno, 6)}>"
         start = priority if self._is_journal else f"{at} {record.levelname.lower()}: "
-        return "\n".join(start + printable(line) for line in lines)
+        return "\n".join(start + escape(line) for line in lines)
 
 
 class _Repetitions(logging.Filter):

@@ -6,16 +6,16 @@ from pathlib import Path
 
 from plimsoll.alerting.alert import Kind
 from plimsoll.alerting.alerts_file import AlertsFile
-from plimsoll.alerting.clock_skew import wrong
+from plimsoll.alerting.clock_skew import describe_skew
 from plimsoll.alerting.duplicate_hosts import DUPLICATE
-from plimsoll.alerting.firing import Firing, Incident, firing
+from plimsoll.alerting.firing import Firing, Incident, load_firing
 from plimsoll.alerting.health import Health, HealthAnswer, HostHealth, HostState, Progress
-from plimsoll.alerting.host_inventory import Host, hosts
+from plimsoll.alerting.host_inventory import Host, read_hosts
 from plimsoll.alerting.rule_targets import MOST, MOST_OF_HOST
 from plimsoll.alerting.self_monitoring import NOT_JUDGED, NOT_NOTIFIED, NOT_WRITTEN, Problem
-from plimsoll.model.remark import counted, listed
-from plimsoll.model.series import HostKey, host_key
-from plimsoll.model.times import SECOND, duration_text, iso
+from plimsoll.model.remark import format_count, join_names
+from plimsoll.model.series import HostKey, make_host_key
+from plimsoll.model.times import SECOND, format_duration, format_iso
 from plimsoll.notify.targets import Notifier
 from plimsoll.receive.write_queue import MOST_NAMES, WriteState
 from plimsoll.rules.schema.field_types import Resource
@@ -32,7 +32,7 @@ RESOURCE_WORDS: Mapping[Resource, str] = {
 }
 
 
-def troubles(
+def list_troubles(
     progress: Progress,
     written: WriteState,
     notifier: Notifier,
@@ -57,18 +57,18 @@ def troubles(
     if progress.problem:
         yield Problem(NOT_JUDGED, f"Nothing is judged: {progress.problem}")
     elif since > _MINUTE:
-        why = f": {_running(progress.begun, now)}" if progress.begun else ""
-        yield Problem(NOT_JUDGED, f"Nothing has been judged for {duration_text(since // SECOND * SECOND)}{why}")
+        why = f": {_describe_running(progress.begun, now)}" if progress.begun else ""
+        yield Problem(NOT_JUDGED, f"Nothing has been judged for {format_duration(since // SECOND * SECOND)}{why}")
     if progress.left_out:
         yield Problem(
             "hosts-left-out",
-            f"{counted(progress.left_out, 'host')} {'is' if progress.left_out == 1 else 'are'} not judged: there are "
-            "more than limits.hosts in up.toml; raise that if they are yours",
+            f"{format_count(progress.left_out, 'host')} {'is' if progress.left_out == 1 else 'are'} not judged: there "
+            "are more than limits.hosts in up.toml; raise that if they are yours",
         )
     if progress.beyond:
         yield Problem(
             "limits-left-out",
-            f"{listed(sorted(progress.beyond), 3)}: not all limits are judged, as there are more than "
+            f"{join_names(sorted(progress.beyond), 3)}: not all limits are judged, as there are more than "
             f"{MOST_OF_HOST:,} on a host, or {MOST:,} on all",
         )
     for key, name in progress.duplicates.items():
@@ -82,7 +82,7 @@ def troubles(
         )
     if damaged:
         place, why = next(iter(damaged.items()))
-        text = f" ({counted(len(damaged) - 1, 'other')} as well)" if len(damaged) > 1 else ""
+        text = f" ({format_count(len(damaged) - 1, 'other')} as well)" if len(damaged) > 1 else ""
         yield Problem(
             "days-damaged",
             f"Values are missing: {place} {why}{text}; put a copy in its place, or delete it when nobody needs it",
@@ -100,7 +100,8 @@ def troubles(
     for name, seconds in (silent or {}).items():
         yield Problem(
             f"not-collected-{name}",
-            f"The counters of {name} of this computer have not answered for {duration_text(round(seconds) * SECOND)}, "
+            f"The counters of {name} of this computer have not answered for "
+            f"{format_duration(round(seconds) * SECOND)}, "
             "and are not judged; all others are: restart the service that they are of",
         )
     for state in notifier.states():
@@ -108,7 +109,7 @@ def troubles(
             yield Problem(f"{NOT_NOTIFIED}{state.name}", f"Notifications do not reach {state.name}: {state.error}")
 
 
-def health(
+def summarize_health(
     file: AlertsFile,
     progress: Progress,
     mended: list[Problem],
@@ -128,22 +129,22 @@ def health(
     """
     warned = [problem for problem in mended if problem.severity == "warning"]
     mended = [problem for problem in mended if problem.severity != "warning"]
-    fires = firing(file)
+    fires = load_firing(file)
     lost: dict[HostKey, Mapping[str, Resource | None]] = {
         host: {**progress.missing.get(host, {}), **(missing or {}).get(host, {})}
         for host in (*progress.missing, *(missing or {}))
     }
     progress = replace(progress, missing=lost)
-    host_healths = [*_hosts(file, fires, progress, now)]
+    host_healths = [*_list_hosts(file, fires, progress, now)]
     answer, reason = _answer(host_healths, fires, mended, progress, now)
-    limits = counted(sum(progress.judged.values()), "limit")
+    limits = format_count(sum(progress.judged.values()), "limit")
     facts = [f"{', '.join(sorted(names))} of {host}" for host, names in sorted(progress.lacking.items())]
-    without_facts = f"Limits that need these facts are not judged; give them in plimsoll.toml: {listed(facts, 10)}."
+    without_facts = f"Limits that need these facts are not judged; give them in plimsoll.toml: {join_names(facts, 10)}."
     shown = "what is shown is older" if progress.evaluated else "so hosts are not judged yet"
     return Health(
         answer=answer,
         reason=reason,
-        basis=f"{limits} judged on {counted(len(progress.judged), 'host')}",
+        basis=f"{limits} judged on {format_count(len(progress.judged), 'host')}",
         hosts=host_healths,
         firing=fires,
         info=fires.info,
@@ -155,12 +156,12 @@ def health(
         store_bytes=size,
         notes=[
             *([duty] if duty else []),
-            *([f"{_running(progress.begun, now).capitalize()}: {shown}."] if progress.begun else []),
+            *([f"{_describe_running(progress.begun, now).capitalize()}: {shown}."] if progress.begun else []),
             *(f"{problem.text}." for problem in warned),
             *unscraped,
-            *_never_sent(lost),
+            *_describe_never_sent(lost),
             *([without_facts] if facts else []),
-            *_left_out(written),
+            *_describe_left_out(written),
         ],
     )
 
@@ -171,98 +172,104 @@ def _answer(
     """Return the answer to whether the hosts are healthy, and the reason."""
     if gone := next((alert for alert in fires.alerts if alert.kind == "all-silent"), None):
         silent = sum(host_health.state == HostState.SILENT for host_health in host_healths)
-        since = f" since {iso(gone.since)}" if gone.since else ""
+        since = f" since {format_iso(gone.since)}" if gone.since else ""
         return (
             HealthAnswer.NOT_HEALTHY,
-            f"{silent:,} of {counted(len(host_healths), 'host')} are silent{since}: the network, or this computer",
+            f"{silent:,} of {format_count(len(host_healths), 'host')} are silent{since}: the network, or this computer",
         )
     if fires.incidents:
-        hosts = counted(len(fires.of_host), "host")
-        return HealthAnswer.NOT_HEALTHY, f"{counted(len(fires.incidents), 'incident')} on {hosts}"
+        hosts = format_count(len(fires.of_host), "host")
+        return HealthAnswer.NOT_HEALTHY, f"{format_count(len(fires.incidents), 'incident')} on {hosts}"
     doubtful = [host for host in host_healths if host.state in (HostState.SILENT, HostState.NOT_JUDGED)]
     if mended:
         return HealthAnswer.NOT_KNOWN, "Plimsoll itself needs attention"
     if not host_healths or not sum(progress.judged.values()):
-        why = f": {_running(progress.begun, now)}" if progress.begun else ""
+        why = f": {_describe_running(progress.begun, now)}" if progress.begun else ""
         return HealthAnswer.NOT_KNOWN, f"nothing has been judged yet{why}"
     if doubtful:
         all_ = "all " if all(host.note.startswith("not all") for host in doubtful) else ""
-        names = listed([host.name for host in doubtful], 3)
+        names = join_names([host.name for host in doubtful], 3)
         return HealthAnswer.NOT_KNOWN, f"{names} {'is' if len(doubtful) == 1 else 'are'} not {all_}judged"
     if progress.pending:
-        crossed = f"{counted(progress.pending, 'limit')} {'is' if progress.pending == 1 else 'are'} crossed"
+        crossed = f"{format_count(progress.pending, 'limit')} {'is' if progress.pending == 1 else 'are'} crossed"
         return HealthAnswer.NO_ALERT, f"{crossed}, but not for as long yet as it takes to alert"
     return HealthAnswer.HEALTHY, "no limit is crossed"
 
 
-def _running(begun: int, now: int) -> str:
-    length = duration_text(max(now - begun, SECOND) // SECOND * SECOND)
+def _describe_running(begun: int, now: int) -> str:
+    length = format_duration(max(now - begun, SECOND) // SECOND * SECOND)
     return f"the first evaluation since the start, or with new settings, has been running for {length}"
 
 
-def _never_sent(lost: Mapping[HostKey, Mapping[str, Resource | None]]) -> Iterator[str]:
+def _describe_never_sent(lost: Mapping[HostKey, Mapping[str, Resource | None]]) -> Iterator[str]:
     """Yield a sentence on each metric that never came although other metrics of its group do."""
     for name in sorted({name for names in lost.values() for name in names}):
-        hosts = listed(sorted(host for host, names in lost.items() if name in names), 3)
+        hosts = join_names(sorted(host for host, names in lost.items() if name in names), 3)
         yield f"{name} never came from {hosts}: limits computed from it are not judged; let the agent send it."
 
 
-def _left_out(written: WriteState) -> Iterator[str]:
+def _describe_left_out(written: WriteState) -> Iterator[str]:
     """Yield a sentence on each kind of data that was received since the start but not stored."""
     if written.lines:
-        lines = counted(written.lines, "line")
+        lines = format_count(written.lines, "line")
         yield f"Since the start, {lines} that agents sent could not be stored; the last one: {written.why}"
     if written.text:
-        yield f"Since the start, {counted(written.text, 'field')} with text or booleans were left out."
+        yield f"Since the start, {format_count(written.text, 'field')} with text or booleans were left out."
     if written.unread:
         bound = "at least " if len(written.names) >= MOST_NAMES else ""
-        names = f"{bound}{counted(len(written.names), 'metric')}"
+        names = f"{bound}{format_count(len(written.names), 'metric')}"
         yield (
-            f"Since the start, {counted(written.unread, 'value')} of {names} of exporters were left out, as nothing "
-            f"reads these: {listed(sorted(written.names), 3)}."
+            f"Since the start, {format_count(written.unread, 'value')} of {names} of exporters were left out, as "
+            f"nothing reads these: {join_names(sorted(written.names), 3)}."
         )
 
 
-def _hosts(file: AlertsFile, fires: Firing, progress: Progress, now: int) -> Iterator[HostHealth]:
+def _list_hosts(file: AlertsFile, fires: Firing, progress: Progress, now: int) -> Iterator[HostHealth]:
     """Yield the health of each host of the inventory that is not retired."""
-    behind = {host_key(host): by for host, by in progress.behind.items()}
-    ahead = {host_key(host): by for host, by in progress.ahead.items()}
-    all_silent = "all-silent" in _kinds(fires.of_host.get(host_key(""), ()))
-    watched = [host for host in hosts(file) if host.retired_at is None]
+    behind = {make_host_key(host): by for host, by in progress.behind.items()}
+    ahead = {make_host_key(host): by for host, by in progress.ahead.items()}
+    all_silent = "all-silent" in _list_kinds(fires.of_host.get(make_host_key(""), ()))
+    watched = [host for host in read_hosts(file) if host.retired_at is None]
     for host in watched:
-        key = host_key(host.host)
-        skew = wrong(behind[key], "behind") if key in behind else wrong(ahead[key], "ahead") if key in ahead else ""
+        key = make_host_key(host.host)
+        skew = (
+            describe_skew(behind[key], "behind")
+            if key in behind
+            else describe_skew(ahead[key], "ahead")
+            if key in ahead
+            else ""
+        )
         incidents = fires.of_host.get(key, ())
         is_gone = not host.is_expected and host.is_late(progress.evaluated or 0) and key not in behind
-        is_silent = (all_silent and host.is_expected) or not _kinds(incidents).isdisjoint(_SILENT)
+        is_silent = (all_silent and host.is_expected) or not _list_kinds(incidents).isdisjoint(_SILENT)
         if host.newest is None or is_gone or is_silent:
             state, note = HostState.SILENT, f"silent: {skew}" if skew else _silence(host, now)
         elif incidents and key not in progress.duplicates:
-            state, note = HostState.ALERT, counted(len(incidents), "incident")
-        elif why := f"not judged: {skew}" if skew else _unjudged(host, progress, now):
+            state, note = HostState.ALERT, format_count(len(incidents), "incident")
+        elif why := f"not judged: {skew}" if skew else _explain_unjudged(host, progress, now):
             state, note = HostState.NOT_JUDGED, why
         else:
-            state, note = HostState.HEALTHY, f"{counted(progress.judged[host.host], 'limit')} judged"
+            state, note = HostState.HEALTHY, f"{format_count(progress.judged[host.host], 'limit')} judged"
         yield HostHealth(host.name, state, note, host.newest)
     names = {host.host for host in watched}
     for name, by in sorted(progress.ahead.items()):
-        if host_key(name) not in names:
-            yield HostHealth(name, HostState.NOT_JUDGED, f"not judged: {wrong(by, 'ahead')}")
+        if make_host_key(name) not in names:
+            yield HostHealth(name, HostState.NOT_JUDGED, f"not judged: {describe_skew(by, 'ahead')}")
 
 
-def _unjudged(host: Host, progress: Progress, now: int) -> str:
+def _explain_unjudged(host: Host, progress: Progress, now: int) -> str:
     """Return why some or all limits of a host are not judged; empty if all are judged."""
     if host.host in progress.duplicates:
         return f"not judged: {DUPLICATE}"
     if host.host in progress.impossible:
-        return f"not all judged: {listed(sorted(progress.impossible[host.host]), 2)} cannot be"
+        return f"not all judged: {join_names(sorted(progress.impossible[host.host]), 2)} cannot be"
     if host.host in progress.beyond:
         return "not all judged: there are more limits than are judged"
     if progress.evaluated is None:
         return "not judged yet"
     if newest := progress.unsent.get(host.host):
-        names = listed([word for resource, word in RESOURCE_WORDS.items() if resource in newest], len(newest))
-        length = duration_text((now - max(newest.values())) // SECOND * SECOND)
+        names = join_names([word for resource, word in RESOURCE_WORDS.items() if resource in newest], len(newest))
+        length = format_duration((now - max(newest.values())) // SECOND * SECOND)
         return f"not all judged: no new value of {names} for {length}; look at these inputs of its agent"
     if not progress.judged.get(host.host):
         return "not judged: none of its counters has a limit"
@@ -271,16 +278,16 @@ def _unjudged(host: Host, progress: Progress, now: int) -> str:
     lacking = {*progress.required, *(missing[name] for name in names)} - {*judged}
     if not lacking:
         return ""
-    words = listed([word for resource, word in RESOURCE_WORDS.items() if resource in lacking], 4)
-    never = f"; {listed(sorted(names), 3)} never came" if names else ""
+    words = join_names([word for resource, word in RESOURCE_WORDS.items() if resource in lacking], 4)
+    never = f"; {join_names(sorted(names), 3)} never came" if names else ""
     return f"not all judged: no limit of {words} is{never}"
 
 
-def _kinds(incidents: Sequence[Incident]) -> set[Kind]:
+def _list_kinds(incidents: Sequence[Incident]) -> set[Kind]:
     return {alert.kind for incident in incidents for alert in incident.alerts}
 
 
 def _silence(host: Host, now: int) -> str:
     if host.newest is None:
         return "has sent no sample yet"
-    return f"silent for {duration_text(max(now - host.newest, _MINUTE) // _MINUTE * _MINUTE)}"
+    return f"silent for {format_duration(max(now - host.newest, _MINUTE) // _MINUTE * _MINUTE)}"

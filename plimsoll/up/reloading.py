@@ -39,7 +39,7 @@ class Reloaded:
         return f"{text} A change of {', '.join(self.restart)} in up.toml needs a restart." if self.restart else text
 
 
-def fresh(folder: Path, old: UpSettings) -> tuple[UpSettings, tuple[str, ...]]:
+def choose_fresh(folder: Path, old: UpSettings) -> tuple[UpSettings, tuple[str, ...]]:
     """Return the new settings to use, and the names of changed settings that need a restart.
 
     The settings that need a restart have their `old` values in the result. Raise Unusable, naming the setting, if
@@ -50,7 +50,7 @@ def fresh(folder: Path, old: UpSettings) -> tuple[UpSettings, tuple[str, ...]]:
     return settings.model_copy(update={name: getattr(old, name) for name in changed}), changed
 
 
-def route(reload: Callable[[], Reloaded], done_by_owner: Callable[[str], None]) -> Route:
+def make_route(reload: Callable[[], Reloaded], done_by_owner: Callable[[str], None]) -> Route:
     """Return the route with which `plimsoll reload` makes this process read its settings again.
 
     `done_by_owner` is called with a sentence for the audit log.

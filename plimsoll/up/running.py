@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 import psutil
 
-from plimsoll.model.atomic import atomic_write
+from plimsoll.model.atomic import write_atomically
 from plimsoll.model.errors import Unusable
 from plimsoll.model.parameters import Parameter
 
@@ -80,7 +80,7 @@ class OnlyOne:
     def announce(self, address: str) -> None:
         """Record the address of this process in the data folder, where other commands find it."""
         record = {"pid": os.getpid(), "began": psutil.Process().create_time(), "address": address}
-        with atomic_write(self._folder / _FILE) as partial:
+        with write_atomically(self._folder / _FILE) as partial:
             partial.write_text(json.dumps(record) + "\n", "utf-8")
 
     def release(self) -> None:

@@ -25,7 +25,7 @@ from plimsoll.model import user_files
 from plimsoll.model.errors import Unusable
 from plimsoll.model.parameters import Parameter
 from plimsoll.model.private_folder import check_private
-from plimsoll.model.strict_toml import decoded, parsed
+from plimsoll.model.strict_toml import decode_text, parse_toml
 from plimsoll.model.times import SECOND, Zone
 from plimsoll.notify import target_overlay
 from plimsoll.notify.settings import DAYS, FILE_NAME, Clock, Day, Duration, Name, NotifySettings, Strict, ZoneName
@@ -34,7 +34,7 @@ from plimsoll.receive.line_protocol.series_names import Bounds
 from plimsoll.rules.states import EVALUATION_INTERVAL
 from plimsoll.store.duck.duck_store import DAYS as DAYS_KEPT
 from plimsoll.store.duck.duck_store import RAW_DAYS, SIZE_LIMIT
-from plimsoll.store.victoriametrics.address import names_victoriametrics
+from plimsoll.store.victoriametrics.address import is_victoriametrics
 
 RoleName = Literal["viewer", "operator", "admin"]
 _BOUNDS = Bounds()
@@ -73,7 +73,7 @@ def _is_http(address: str) -> object:
     return re.match(r"https?://[^/\s]+", address)
 
 
-def _scrape_address(target: str) -> str:
+def _parse_scrape_address(target: str) -> str:
     """Return the URL of a scrape target, with the usual path if the target has none."""
     url = target if "://" in target else f"http://{target}"
     try:
@@ -119,7 +119,7 @@ class StoreSettings(Strict):
     """
 
     address: Annotated[
-        str | None, _require(lambda text: text is None or names_victoriametrics(text) or _is_http(text), _NO_HTTP)
+        str | None, _require(lambda text: text is None or is_victoriametrics(text) or _is_http(text), _NO_HTTP)
     ] = None
     runs: Name | None = None
     raw_days: int = Field(default=RAW_DAYS, ge=1)
@@ -180,7 +180,7 @@ class ScrapeSettings(Strict):
     label `host_label`; without that, the host in the exporter's address.
     """
 
-    targets: tuple[Annotated[Name, AfterValidator(_scrape_address)], ...] = Field(min_length=1)
+    targets: tuple[Annotated[Name, AfterValidator(_parse_scrape_address)], ...] = Field(min_length=1)
     labels: dict[str, str] = Field(default={})
     interval: Annotated[
         Duration,
@@ -299,7 +299,7 @@ def load(folder: Path) -> UpSettings:
     if os.path.lexists(folder / target_overlay.FILE_NAME):
         _check_owner(folder / target_overlay.FILE_NAME)
     settings = _load_file(folder / FILE_NAME)
-    return settings.model_copy(update={"notify": {**target_overlay.added(folder), **settings.notify}})
+    return settings.model_copy(update={"notify": {**target_overlay.load_added(folder), **settings.notify}})
 
 
 def _load_file(path: Path) -> UpSettings:
@@ -318,7 +318,7 @@ def _load_file(path: Path) -> UpSettings:
 
 def parse(data: bytes, path: Path) -> UpSettings:
     """Parse up.toml. If it is invalid, raise Unusable with the name of the setting, but never with an address."""
-    return parsed(decoded(data, path), path, UpSettings)
+    return parse_toml(decode_text(data, path), path, UpSettings)
 
 
 def _check_owner(path: Path) -> None:

@@ -14,7 +14,7 @@ from typing import TypeAlias
 from starlette.routing import BaseRoute
 
 from plimsoll.alerting import actions
-from plimsoll.alerting.alert_history import AlertHistory, damaged_files, open_alerts_file
+from plimsoll.alerting.alert_history import AlertHistory, list_damaged_files, open_alerts_file
 from plimsoll.alerting.alerts_file import NotKept
 from plimsoll.alerting.host_inventory import HostInventory
 from plimsoll.alerting.loop import DELAY, AlertLoop
@@ -32,7 +32,7 @@ from plimsoll.model.errors import Unreachable, Unusable
 from plimsoll.model.points import Points
 from plimsoll.model.series import HostKey
 from plimsoll.model.times import SECOND
-from plimsoll.notify.delivery import Send, senders
+from plimsoll.notify.delivery import Send, make_senders
 from plimsoll.notify.heartbeat import Heartbeat
 from plimsoll.notify.redaction import hide_in_logs
 from plimsoll.notify.targets import Notifier
@@ -145,8 +145,8 @@ class Up:
             self._roster,
             delay=setup.delay,
             processes=ProcessLines(store.live, site.catalogue.signals, setup.host or "", self._watch),
-            troubles=self._troubles,
-            on_step=self._stepped,
+            troubles=self._list_troubles,
+            on_step=self._record_step,
             most_hosts=self._settings.limits.hosts,
             zone=self._settings.zone,
             local_hosts=lambda: (*([setup.host] if setup.host else ()), *self._scraper.hosts),
@@ -155,12 +155,12 @@ class Up:
         self._election = store.election
         self._forecast = SpaceForecast(store.live, site.catalogue.signals), 0
         self._file_name = str(setup.folder / up_settings.FILE_NAME)
-        sends = senders(self._settings, self._file_name)
+        sends = make_senders(self._settings, self._file_name)
         self._trials = TargetTester(self._settings, self._file_name)
         self._notifier = self._make_notifier(self._settings, sends, site, self._started)
         self._heartbeat = self._make_heartbeat(self._settings)
         self._credentials = Credentials(setup.folder)
-        self._checks = Collector(setup.host, looking.groups(self._settings.check))
+        self._checks = Collector(setup.host, looking.group_checks(self._settings.check))
         self._translators = Translator(site.catalogue.signals), Translator(site.catalogue.signals)
         self._scraper = Scraper(
             self._settings.targets,
@@ -178,19 +178,19 @@ class Up:
             folder=setup.folder,
             progress=lambda: self.loop.progress,
             judged=lambda: self.loop.judged,
-            health=self._health,
+            health=self._compute_health,
             reload=self.reload,
             trials=self._trials,
             limits=self._limits,
             closing=self._closing,
         )
         self._servers: Sequence[Serving] = ()  # which already answer while they start
-        self._servers = self._listening()
+        self._servers = self._start_listening()
         self._collecting = Thread(target=self._collect, name="sources", daemon=True)
         watchdog = Watchdog(lambda: self.loop.last, self._say)
         self._threads = [
             Thread(target=self.loop.run, args=(self._stop,), name="alert loop"),
-            Thread(target=self._tidy, name="tidying"),
+            Thread(target=self._delete_old, name="tidying"),
             Thread(target=watchdog.run, args=(self._stop,), name="watchdog"),
             *([Thread(target=self._election.run, args=(self._stop,), name="election")] if self._election else []),
         ]
@@ -254,34 +254,36 @@ class Up:
         """Whether the server and the alert loop run."""
         return all(server.running for server in self._servers) and all(thread.is_alive() for thread in self._threads)
 
-    def _listening(self) -> list[Serving]:
+    def _start_listening(self) -> list[Serving]:
         """Start the servers and return them. If one cannot listen, close everything that was opened."""
         with ExitStack() as undone:
             undone.callback(self._file.close)
             undone.callback(self._closing.close)
-            servers = [self._serving(self._setup.listen, self._setup.certificate)]
+            servers = [self._serve_address(self._setup.listen, self._setup.certificate)]
             undone.callback(servers[0].stop)
             if self._setup.certificate or not self._setup.listen.is_loopback:
                 # Commands on this computer connect here, without a certificate.
-                servers.append(self._serving(Listen(port=0), None, owner_only=True))
+                servers.append(self._serve_address(Listen(port=0), None, owner_only=True))
             undone.pop_all()
             return servers
 
-    def _serving(self, listen: Listen, certificate: Certificate | None, *, owner_only: bool = False) -> Serving:
+    def _serve_address(self, listen: Listen, certificate: Certificate | None, *, owner_only: bool = False) -> Serving:
         """Return a running server for an address.
 
         With `owner_only`, the server accepts only commands of the owner, and of all pages serves only `plimsoll
         reload`.
         """
         login = self._settings.login == "always"
-        proxy = None if owner_only else _trusted_proxy(self._settings.proxy)
+        proxy = None if owner_only else _load_trusted_proxy(self._settings.proxy)
         url, names = self._setup.url, self._setup.names
         access = Access(listen, self._credentials, names, owner_only, login, url, proxy)
         pages = [
-            reloading.route(self.reload, self._record_owner),
+            reloading.make_route(self.reload, self._record_owner),
             *(() if owner_only else self._setup.pages(self._watched)),
         ]
-        app = create_app(self._store, self._writing, access, self._health, self._limits, pages, self._translators[1])
+        app = create_app(
+            self._store, self._writing, access, self._compute_health, self._limits, pages, self._translators[1]
+        )
         return Serving(app, listen, certificate, self._limits, behind_proxy=access.is_behind_proxy)
 
     def _make_notifier(self, settings: UpSettings, sends: Mapping[str, Send], site: Site, now: int) -> Notifier:
@@ -291,11 +293,11 @@ class Up:
     def _record_owner(self, text: str) -> None:
         """Add an action of the owner to the audit log; ignore a failure, as the action is already done."""
         with suppress(NotKept):
-            actions.audit(self._file, actions.Actor("the owner", "command"), time.time_ns(), text)
+            actions.write_audit_entry(self._file, actions.Actor("the owner", "command"), time.time_ns(), text)
 
     def _make_heartbeat(self, settings: UpSettings) -> Heartbeat | None:
         url = settings.heartbeat and settings.heartbeat.url.get_secret_value()
-        return Heartbeat(url, self._trouble) if url else None
+        return Heartbeat(url, self._find_trouble) if url else None
 
     def _reload(self, now: int) -> Reloaded:
         """Build everything that depends on the settings, then replace the old parts at once; return the result.
@@ -306,8 +308,8 @@ class Up:
             raise Unusable("plimsoll up is starting or ending")
         old = self._settings
         try:
-            settings, restart = reloading.fresh(self._setup.folder, old)
-            sends = senders(settings, self._file_name)
+            settings, restart = reloading.choose_fresh(self._setup.folder, old)
+            sends = make_senders(settings, self._file_name)
             site, configured = self._setup.read() if self._setup.read else (self._site, self._facts)
             notifier = self._make_notifier(settings, sends, site, now)
         finally:
@@ -323,7 +325,7 @@ class Up:
             if self._heartbeat:
                 self._heartbeat.start()
         if settings.check != old.check:
-            self._checks.use(looking.groups(settings.check))
+            self._checks.use(looking.group_checks(settings.check))
         self._roster.expect(settings.expected, settings.roster.silent_after)
         self._maintenance = MaintenancePlan(self._file, settings.plans, site.labels, now)
         self._scraper.use(settings.targets)
@@ -335,23 +337,23 @@ class Up:
         return Reloaded(now, tuple(settings.notify), restart)
 
     # These use the notifier of the latest settings.
-    def _trouble(self, now: int) -> str | None:
+    def _find_trouble(self, now: int) -> str | None:
         return self._notifier.trouble(now)
 
     def _say(self, title: str, body: str) -> None:
         self._notifier.say(title, body)
 
-    def _stepped(self, now: int) -> None:
+    def _record_step(self, now: int) -> None:
         self._watched.stepped.set()
         self._maintenance.step(now)
         if self._watch:
             self._watch.look(now)
         self._notifier.stepped(now)
 
-    def _troubles(self) -> list[Problem]:
+    def _list_troubles(self) -> list[Problem]:
         """Return the problems of Plimsoll itself that somebody has to solve now."""
         return [
-            *overview.troubles(
+            *overview.list_troubles(
                 self.loop.progress,
                 self._writing.state,
                 self._notifier,
@@ -361,25 +363,25 @@ class Up:
                 self._checks.failing,
                 self._setup.silent(),
                 self._store.upkeep.damaged if self._store.upkeep else {},
-                damaged_files(self._setup.folder),
+                list_damaged_files(self._setup.folder),
             )
         ]
 
-    def _health(self) -> overview.Health:
-        return overview.health(
+    def _compute_health(self) -> overview.Health:
+        return overview.summarize_health(
             self._file,
             self.loop.progress,
-            self._troubles(),
+            self._list_troubles(),
             self._writing.state,
             self._store.name,
             self._store.upkeep.size() if self._store.upkeep else None,
             now := time.time_ns(),
             self._election.status if self._election else "",
             self._scraper.problems(now),
-            self._missing_metrics(now),
+            self._find_missing_metrics(now),
         )
 
-    def _missing_metrics(self, now: int) -> Mapping[HostKey, Mapping[str, Resource]]:
+    def _find_missing_metrics(self, now: int) -> Mapping[HostKey, Mapping[str, Resource]]:
         """Return, by host, the metrics that exporters never sent although other metrics of their group came.
 
         The result is computed at most once a minute.
@@ -423,7 +425,7 @@ class Up:
                 self._writing.put(forecast(now, check)).result(_WRITTEN_WITHIN_S)
                 self._forecast = forecast, now
 
-    def _tidy(self) -> None:
+    def _delete_old(self) -> None:
         upkeep = self._store.upkeep
         while not self._stop.wait(_TIDY_S):
             try:
@@ -438,7 +440,7 @@ class Up:
                 _log.exception("tidying failed")
 
 
-def _trusted_proxy(settings: ProxySettings | None) -> TrustedProxy | None:
+def _load_trusted_proxy(settings: ProxySettings | None) -> TrustedProxy | None:
     """Return the proxy at which people log in; None if the settings name none."""
     if settings is None:
         return None

@@ -3,7 +3,7 @@
 import numpy as np
 
 from plimsoll.alerting.alert_history import AlertHistory
-from plimsoll.alerting.alert_queries import history
+from plimsoll.alerting.alert_queries import read_history
 from plimsoll.alerting.alerts_file import AlertsFile
 from plimsoll.alerting.host_inventory import HostInventory
 from plimsoll.alerting.loop import AlertLoop
@@ -89,7 +89,7 @@ class World:
 def alerts(world, kind="rule"):
     return [
         (alert.rule, alert.host, alert.ended_at is None)
-        for alert in history(world.file, 0, 2**62)
+        for alert in read_history(world.file, 0, 2**62)
         if alert.kind == kind
     ]
 

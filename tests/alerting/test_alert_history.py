@@ -16,9 +16,9 @@ from pathlib import Path
 import pytest
 
 from plimsoll.alerting import alert_queries, silences
-from plimsoll.alerting.alert_history import AlertHistory, damaged_files, last_evaluation, open_alerts_file
+from plimsoll.alerting.alert_history import AlertHistory, list_damaged_files, open_alerts_file, read_last_evaluation
 from plimsoll.alerting.alerts_file import NAME, AlertsFile, NotKept
-from plimsoll.alerting.firing import firing
+from plimsoll.alerting.firing import load_firing
 from plimsoll.alerting.state_changes import AlertInterval
 from plimsoll.model.errors import Unusable
 from plimsoll.rules.states import State, Status
@@ -32,7 +32,7 @@ def test_an_alert_from_firing_to_recovery(world, file):
     world.step("WEB01", value=91.0, processes={"web01": ["mysqld (pid 812): 92 %"]})
     world.step("WEB01", value=97.5)
     world.step("WEB01", value=math.nan)
-    (alert,) = alert_queries.firing(file)
+    (alert,) = alert_queries.read_firing_alerts(file)
     assert (alert.value, alert.worst, alert.last, alert.stale) == (91.0, 97.5, 97.5, True)
     assert (alert.host, alert.details.limit, alert.details.processes) == (
         "WEB01",
@@ -41,29 +41,29 @@ def test_an_alert_from_firing_to_recovery(world, file):
     )
     assert alert.details.sources
     world.step()
-    assert alert_queries.firing(file) == []
-    (ended,) = alert_queries.history(file, T0, world.at)
+    assert alert_queries.read_firing_alerts(file) == []
+    (ended,) = alert_queries.read_history(file, T0, world.at)
     assert (ended.fired_at, ended.ended_at, ended.ended_how) == (T0 + PERIOD, world.at, "recovered")
-    assert [event.what for event in alert_queries.events(file, ended.id)] == ["fired", "stale", "recovered"]
+    assert [event.what for event in alert_queries.read_events(file, ended.id)] == ["fired", "stale", "recovered"]
 
 
 def test_what_fires_is_as_the_file_has_it_whoever_changed_it(world, file, tmp_path):
     world.step("WEB01", value=91.0)
-    assert len(firing(file).all_alerts) == 1
+    assert len(load_firing(file).all_alerts) == 1
     with suppress(ZeroDivisionError), file.transaction() as connection:
         connection.execute("UPDATE alerts SET ended_at = 1, ended_how = 'recovered'")
-        assert firing(file).all_alerts == []
+        assert load_firing(file).all_alerts == []
         raise ZeroDivisionError
-    assert len(firing(file).all_alerts) == 1
-    assert firing(file) is firing(file)
+    assert len(load_firing(file).all_alerts) == 1
+    assert load_firing(file) is load_firing(file)
     other = AlertsFile(tmp_path / NAME)
     with other.transaction() as connection:
         connection.execute("UPDATE alerts SET last = 99")
-    assert [alert.last for alert in firing(file).all_alerts] == [99.0]
+    assert [alert.last for alert in load_firing(file).all_alerts] == [99.0]
     with other.transaction() as connection:
         connection.execute("UPDATE alerts SET ended_at = 1, ended_how = 'recovered'")
     other.close()
-    assert firing(file).all_alerts == []
+    assert load_firing(file).all_alerts == []
 
 
 def test_what_fires_and_ends_while_it_is_caught_up_has_ended(world, file):
@@ -75,7 +75,7 @@ def test_what_fires_and_ends_while_it_is_caught_up_has_ended(world, file):
     ]
     key, status = changes[0].key, Status(State.FIRING, times[-1])
     assert not world.book.step(times[-1], changes, {key: status}, now=times[-1], readings={key: 99.0}, quiet=True)
-    rows = [(alert.fired_at, alert.ended_at, alert.worst) for alert in alert_queries.history(file, T0, times[-1])]
+    rows = [(alert.fired_at, alert.ended_at, alert.worst) for alert in alert_queries.read_history(file, T0, times[-1])]
     assert sorted(rows) == [(times[0], times[1], 95.0), (times[2], None, 95.0)]
 
 
@@ -84,9 +84,9 @@ def test_statuses_survive_a_restart(world, file, tmp_path):
     world.step("WEB02")
     file.close()
     again = AlertHistory(AlertsFile(tmp_path / NAME), world.catalogue.signals)
-    assert last_evaluation(again.file) == world.at
+    assert read_last_evaluation(again.file) == world.at
     assert again.statuses() == {(CPU, "web02", None): Status(State.FIRING, T0 + PERIOD)}
-    assert [item.host for item in alert_queries.firing(again.file)] == ["WEB02"]
+    assert [item.host for item in alert_queries.read_firing_alerts(again.file)] == ["WEB02"]
     if sys.platform != "win32":
         assert {stat.S_IMODE(path.stat().st_mode) for path in tmp_path.glob(NAME + "*")} == {0o600}
     with pytest.raises(ValueError, match="not after the last one"):
@@ -107,24 +107,25 @@ def test_late_samples_amend_the_history(world, file):
         key, T0, [episode(first, first + HOUR), episode(second - 5, second + HOUR), episode(still - 5, None)], now=1
     )
     rows = [
-        (alert.fired_at, alert.ended_at, alert.late, alert.hush) for alert in alert_queries.history(file, T0, world.at)
+        (alert.fired_at, alert.ended_at, alert.late, alert.hush)
+        for alert in alert_queries.read_history(file, T0, world.at)
     ]
     assert rows == [
         (first, first + HOUR, False, False),
         (second - 5, second + HOUR, True, True),
         (still - 5, None, True, False),
     ]
-    assert len(alert_queries.history(file, T0, world.at, replaced=True)) == 4
+    assert len(alert_queries.read_history(file, T0, world.at, replaced=True)) == 4
     world.book.amend(key, T0, [], now=1)  # what fires is not ended by it: the next evaluation decides
-    assert [alert.firing for alert in alert_queries.history(file, T0, world.at)] == [True]
+    assert [alert.firing for alert in alert_queries.read_history(file, T0, world.at)] == [True]
 
 
 def test_a_rule_that_is_gone_has_no_alerts(world, file):
     world.step("WEB01")
     world.book.keep_only(lambda rule, host: rule == "another", world.at, now=world.at)
-    assert alert_queries.firing(file) == []
+    assert alert_queries.read_firing_alerts(file) == []
     assert world.book.statuses() == {}
-    assert alert_queries.history(file, T0, world.at)[0].ended_how == "rule removed"
+    assert alert_queries.read_history(file, T0, world.at)[0].ended_how == "rule removed"
 
 
 def test_a_full_disk_keeps_nothing_of_a_step_which_can_be_repeated(world, file):
@@ -134,11 +135,11 @@ def test_a_full_disk_keeps_nothing_of_a_step_which_can_be_repeated(world, file):
     many = [f"H{n}" for n in range(500)]
     with pytest.raises(NotKept, match="the disk is full"):
         world.step("WEB01", *many)
-    assert last_evaluation(file) == T0 + PERIOD
+    assert read_last_evaluation(file) == T0 + PERIOD
     file.rows("PRAGMA max_page_count = 1000000")
     world.at, world.firing = T0 + PERIOD, {(CPU, "WEB01", None): 0}
     world.step("WEB01", *many)
-    assert len(alert_queries.firing(file)) == 501
+    assert len(alert_queries.read_firing_alerts(file)) == 501
 
 
 def test_files_that_cannot_be_used(tmp_path):
@@ -245,14 +246,17 @@ def test_a_damaged_file_is_set_aside_and_its_silences_survive(damage, world, fil
         with pytest.raises(Unusable, match=r"is damaged|is empty"):
             AlertsFile.existing(tmp_path)
     again = open_alerts_file(tmp_path)
-    assert alert_queries.firing(again) == []
-    assert [*silences.active(again, T0 + MINUTE), *silences.planned(again, T0 + MINUTE)] == [kept, planned]
+    assert alert_queries.read_firing_alerts(again) == []
+    assert [
+        *silences.read_active_silences(again, T0 + MINUTE),
+        *silences.read_planned_silences(again, T0 + MINUTE),
+    ] == [kept, planned]
     assert silences.add(again, "*", "*", "*", HOUR, "more", "joe", T0).id == 4
     again.close()
     assert caplog.text.count("all alerts of before are missing") == 1
-    assert len(damaged_files(tmp_path)) == 1
+    assert len(list_damaged_files(tmp_path)) == 1
     open_alerts_file(tmp_path).close()
-    assert len(damaged_files(tmp_path)) == 1
+    assert len(list_damaged_files(tmp_path)) == 1
 
 
 STEPPER = """
@@ -285,9 +289,9 @@ def test_after_a_kill_each_step_is_there_whole_or_not_at_all(tmp_path):
         acknowledged = int((line + rest).rpartition("\n")[0].split()[-1])
         file = AlertsFile(path)
         book = World(file).book
-        last = last_evaluation(file)
+        last = read_last_evaluation(file)
         assert last in (acknowledged, acknowledged + PERIOD)
-        firing = [item for item in alert_queries.firing(file) if item.kind == "rule"]
+        firing = [item for item in alert_queries.read_firing_alerts(file) if item.kind == "rule"]
         odd = (last - T0) // PERIOD % 2
         assert {item.host for item in firing} == {f"H{2 * index + odd}" for index in range(20)}
         assert {item.fired_at for item in firing} == {last}
@@ -301,5 +305,5 @@ def test_the_book_stays_small(world, file):
     world.step()
     world.step("WEB02")
     world.step("WEB02", every=500 * 24 * 60 * MINUTE)
-    assert [alert.host for alert in alert_queries.history(file, 0, world.at)] == ["WEB02"]
+    assert [alert.host for alert in alert_queries.read_history(file, 0, world.at)] == ["WEB02"]
     assert [row["alert"] for row in file.rows("SELECT DISTINCT alert FROM events")] == [2]

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from plimsoll.alerting.evaluator import Evaluator
 from plimsoll.alerting.rule_targets import Site
-from plimsoll.model.log import sampling_interval
+from plimsoll.model.log import find_sampling_interval
 from plimsoll.model.points import Points
 from plimsoll.model.samples import Samples
 from plimsoll.model.series import Series
@@ -17,7 +17,7 @@ from plimsoll.rules.load import Catalogue, load
 from plimsoll.rules.schema.pack import Pack, Rule
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.signal_finder import Finder
-from plimsoll.rules.states import EVALUATION_INTERVAL, State, Truth, evaluation_times
+from plimsoll.rules.states import EVALUATION_INTERVAL, State, Truth, list_evaluation_times
 from plimsoll.rules.subjects import Subject
 from tests.alerting.in_memory import InMemory
 from tests.rules.test_vectors import CASES, judged, rule_of, signals_of
@@ -162,10 +162,10 @@ def test_generated_case(case):
     finder = Finder(signals, list(samples), lambda _: True)
     judge = RuleEvaluator(finder.find, samples.__getitem__, lambda subject, fact: 1.0)
     times = np.unique(np.concatenate([sample.times for sample in samples.values()]))
-    (track,) = judge.evaluate(rule, lambda subject: evaluation_times(times, EVALUATION_INTERVAL, LONGEST))
+    (track,) = judge.evaluate(rule, lambda subject: list_evaluation_times(times, EVALUATION_INTERVAL, LONGEST))
     # Where a judge that has just been started learns the declared interval from the samples there are.
     (declared,) = {sample.declared for sample in samples.values()}
-    later = [e for e in track.times.tolist() if sampling_interval(times[times <= e]) == declared]
+    later = [e for e in track.times.tolist() if find_sampling_interval(times[times <= e]) == declared]
     again = {later[at % len(later)] for at in restarts if later}
     assert stepped(InMemory(), samples, rule, signals, track.times, restarts=again) == in_columns(track)
 

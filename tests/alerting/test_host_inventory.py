@@ -2,8 +2,8 @@
 
 import pytest
 
-from plimsoll.alerting.alert_queries import firing
-from plimsoll.alerting.host_inventory import HostInventory, LastSample, hosts, retire
+from plimsoll.alerting.alert_queries import read_firing_alerts
+from plimsoll.alerting.host_inventory import HostInventory, LastSample, read_hosts, retire
 from plimsoll.model.errors import Unusable
 from tests.alerting.world import CPU, HOUR, MINUTE, PERIOD
 
@@ -51,7 +51,7 @@ def test_one_silent_host_of_ten_is_an_alert_and_mutes_its_own_rules(network, pho
 def test_ten_hosts_that_fall_silent_at_once_are_one_message(network, phone, file):
     network.run(10, sending=[])
     assert phone.titles == ["CRITICAL: No data from any of 10 hosts"]
-    assert len(firing(file)) == 11
+    assert len(read_firing_alerts(file)) == 11
     network.run(5, sending=TEN[:9])
     assert phone.titles[1:] == ["CRITICAL: WEB09 is silent (also 1 recovered)"]
     assert "Some of 10 hosts sends again" in phone.sent[1][1].body
@@ -77,7 +77,7 @@ def test_the_time_without_plimsoll_or_asleep_is_no_silence(network, phone, world
     network.run(1)
     world.at += 5 * HOUR  # the machine sleeps
     network.run(1, sending=[])
-    assert not firing(file)
+    assert not read_firing_alerts(file)
 
 
 def test_a_retired_host_is_expected_no_more_until_it_sends_again(network, phone, world, file):
@@ -88,10 +88,10 @@ def test_a_retired_host_is_expected_no_more_until_it_sends_again(network, phone,
     assert lost == {(CPU, "web00", None)}
     world.firing = {}
     network.run(60, sending=TEN[1:])
-    assert firing(file) == []
+    assert read_firing_alerts(file) == []
     network.run(1)
     network.run(4, sending=TEN[1:])
-    assert [item.host for item in firing(file)] == ["WEB00"]
+    assert [item.host for item in read_firing_alerts(file)] == ["WEB00"]
     with pytest.raises(Unusable, match='host "WEB99" is not known'):
         retire(file, "WEB99", world.at)
 
@@ -100,8 +100,12 @@ def test_listed_hosts_are_expected_at_once_others_after_ten_minutes(world, phone
     network = Network(world, phone, listed=["DB01"])
     network.run(9, sending=["WEB00"])
     network.run(5, sending=["WEB01"])
-    assert [item.host for item in firing(file)] == ["DB01"]
-    assert {host.name: bool(host.expected) for host in hosts(file)} == {"DB01": True, "WEB00": False, "WEB01": False}
+    assert [item.host for item in read_firing_alerts(file)] == ["DB01"]
+    assert {host.name: bool(host.expected) for host in read_hosts(file)} == {
+        "DB01": True,
+        "WEB00": False,
+        "WEB01": False,
+    }
     assert "it never sent one" in phone.sent[0][1].body
 
 
@@ -110,7 +114,7 @@ def test_hosts_with_long_intervals_are_waited_for(world, phone, file):
     for n in range(300):
         now = world.at + n * PERIOD
         roster.step({"LOGGER": LastSample(now - now % (5 * MINUTE), 5 * MINUTE)}, now)
-    assert firing(file) == []
+    assert read_firing_alerts(file) == []
     for n in range(300, 300 + 6 * 21):
         roster.step({}, world.at + n * PERIOD)
-    assert [item.host for item in firing(file)] == ["LOGGER"]
+    assert [item.host for item in read_firing_alerts(file)] == ["LOGGER"]

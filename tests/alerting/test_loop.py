@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from plimsoll.alerting.actions import Actor, silence
-from plimsoll.alerting.alert_history import AlertHistory, last_evaluation
-from plimsoll.alerting.alert_queries import firing, history
-from plimsoll.alerting.host_inventory import HostInventory, hosts, retire
+from plimsoll.alerting.alert_history import AlertHistory, read_last_evaluation
+from plimsoll.alerting.alert_queries import read_firing_alerts, read_history
+from plimsoll.alerting.host_inventory import HostInventory, read_hosts, retire
 from plimsoll.alerting.loop import AlertLoop
-from plimsoll.alerting.preview import preview, settings_of, strip_lines
+from plimsoll.alerting.preview import parse_rule_settings, preview, strip_lines
 from plimsoll.alerting.replay import replay
 from plimsoll.alerting.rule_targets import Site
 from plimsoll.hosts.settings import parse
@@ -24,7 +24,7 @@ from plimsoll.model.times import SECOND, Zone
 from plimsoll.rules.load import load
 from plimsoll.store.duck.duck_store import open_embedded
 from plimsoll.store.influx.address import InfluxAddress
-from plimsoll.store.influx.runs import influx_store
+from plimsoll.store.influx.runs import make_influx_store
 from plimsoll.store.victoriametrics.address import VictoriaMetricsAddress
 from plimsoll.store.victoriametrics.names import Measurements
 from plimsoll.store.victoriametrics.samples import VictoriaSamples
@@ -64,13 +64,13 @@ def test_rules_of_a_pack_of_ones_own_can_be_silenced(world, tmp_path):
 def kept(world):
     return sorted(
         (alert.key, alert.since, alert.fired_at, alert.ended_at)
-        for alert in history(world.file, 0, 2**62)
+        for alert in read_history(world.file, 0, 2**62)
         if alert.kind == "rule"
     )
 
 
 def replayed(world, start=START):
-    last = last_evaluation(world.file)
+    last = read_last_evaluation(world.file)
     assert last is not None
     result = replay(world.store, SITE, {}, start, last)
     return sorted((alert.key, alert.since, alert.fired_at, alert.ended_at) for alert in result)
@@ -105,9 +105,9 @@ def test_a_preview_counts_what_the_loop_and_the_replay_find_and_what_another_lim
         stored_world.run(6 * MINUTE, {"web1": 60, "db1": 2 if at % 2 else 60}, interval=3 * PERIOD)
         stored_world.run(8 * MINUTE, {"web1": 60, "db1": 60}, interval=3 * PERIOD)
     end, rule = stored_world.loop.progress.evaluated, SITE.catalogue.rules[CPU]
-    changed = settings_of({"healthy": "< 90 %", "for": "10m"}, rule, SITE)
+    changed = parse_rule_settings({"healthy": "< 90 %", "for": "10m"}, rule, SITE)
     shown = preview(stored_world.store, SITE, {}, rule, changed, start, end)
-    fired = [one for one in history(stored_world.file, 0, 2**62) if (one.rule, one.kind) == (CPU, "rule")]
+    fired = [one for one in read_history(stored_world.file, 0, 2**62) if (one.rule, one.kind) == (CPU, "rule")]
     replayed_ = [one for one in replay(stored_world.store, SITE, {}, start, end) if one.rule.id == CPU]
     assert shown.today
     assert shown.changed
@@ -117,7 +117,7 @@ def test_a_preview_counts_what_the_loop_and_the_replay_find_and_what_another_lim
     assert sum(shown.changed.strip) == pytest.approx(shown.changed.hours)
     assert strip_lines(shown, Zone.parse("UTC"))[2].startswith("previewed, < 90 %: 3 alerts on 1 host, ")
     with pytest.raises(Unusable, match="the other side"):
-        settings_of({"healthy": "> 3 %"}, rule, SITE)
+        parse_rule_settings({"healthy": "> 3 %"}, rule, SITE)
 
 
 def test_samples_that_come_late_amend_the_history_and_notify_nobody(world):
@@ -126,7 +126,7 @@ def test_samples_that_come_late_amend_the_history_and_notify_nobody(world):
     world.run(16 * MINUTE, {"web1": None})
     world.send(world.points("web1", range(silent + PERIOD, silent + 14 * MINUTE, PERIOD), 2))
     world.run(10 * MINUTE, {"web1": 60})
-    late = [alert for alert in history(world.file, 0, 2**62) if alert.kind == "rule"]
+    late = [alert for alert in read_history(world.file, 0, 2**62) if alert.kind == "rule"]
     assert CPU in {alert.rule for alert in late}
     assert all(alert.late and alert.hush for alert in late)
     assert kept(world) == replayed(world)
@@ -142,16 +142,16 @@ def flush(world, minutes, idle):
 def test_what_samples_of_an_agent_that_writes_every_five_minutes_show_to_be_true_fires_and_ends(world):
     for _ in range(4):
         flush(world, 5, 60)
-    assert "rule" not in {item.kind for item in history(world.file, 0, 2**62)}
+    assert "rule" not in {item.kind for item in read_history(world.file, 0, 2**62)}
     for _ in range(4):
         flush(world, 5, 2)
     world.run(MINUTE, {"web1": None})
-    (alert,) = [item for item in firing(world.file) if item.rule == CPU]
+    (alert,) = [item for item in read_firing_alerts(world.file) if item.rule == CPU]
     assert not alert.hush  # it is notified
     for _ in range(4):
         flush(world, 5, 60)
     world.run(2 * MINUTE, {"web1": None})
-    assert [item for item in firing(world.file) if item.kind == "rule"] == []
+    assert [item for item in read_firing_alerts(world.file) if item.kind == "rule"] == []
     assert kept(world) == replayed(world)
 
 
@@ -162,7 +162,7 @@ def test_what_late_samples_show_to_be_pending_fires_when_its_time_is_up(world):
     since = world.now
     flush(world, 5, 2)
     world.run(2 * MINUTE, {"web1": 2})
-    (alert,) = [item for item in firing(world.file) if item.rule == CPU]
+    (alert,) = [item for item in read_firing_alerts(world.file) if item.rule == CPU]
     assert alert.fired_at <= since + 6 * MINUTE
     assert not alert.hush
     assert kept(world) == replayed(world)
@@ -191,7 +191,7 @@ def test_what_was_pending_at_a_crash_is_so_since_then_when_its_samples_come(worl
     if not is_during:
         world.send(missed)
     world.run(3 * MINUTE, {"web1": 2})
-    (alert,) = [item for item in firing(world.file) if item.rule == CPU]
+    (alert,) = [item for item in read_firing_alerts(world.file) if item.rule == CPU]
     assert not alert.hush
     assert kept(world) == replayed(world)
 
@@ -202,7 +202,7 @@ def test_late_samples_of_very_many_series_do_not_hold_up_the_judging(world, monk
     world.send(world.points("web1", np.arange(START - 60 * MINUTE, START, PERIOD), 2))
     world.run(14 * MINUTE, {"web1": 2})
     assert world.loop.progress.problem == ""
-    assert CPU in {item.rule for item in firing(world.file)}
+    assert CPU in {item.rule for item in read_firing_alerts(world.file)}
     assert "web1: its history is not amended" in caplog.text
 
 
@@ -219,7 +219,7 @@ def test_a_store_that_does_not_answer_is_caught_up_with(world, monkeypatch):
         assert alerts(world) == []
     world.run(MINUTE, {"web1": 2})
     assert not world.loop.progress.problem
-    assert CPU in {item.rule for item in firing(world.file)}
+    assert CPU in {item.rule for item in read_firing_alerts(world.file)}
     assert kept(world) == replayed(world)
 
 
@@ -228,43 +228,45 @@ def test_a_retired_host_whose_samples_are_in_the_windows_still_raises_no_alert_u
     linux = Series("web1", "kernel", (), "context_switches")  # for rules with windows of ten minutes
     world.send(Points([linux], np.zeros(1, np.int32), np.array([world.now]), np.ones(1)))
     world.run(14 * MINUTE, {"web1": 2, "db1": 60})
-    assert "linux-cpu-busy" in {item.rule for item in firing(world.file)}
+    assert "linux-cpu-busy" in {item.rule for item in read_firing_alerts(world.file)}
     world.run(2 * MINUTE, {"db1": 60})
     retire(world.file, "WEB1", world.now)
     if is_away:
         world.restart()
         world.pass_at_once(12 * MINUTE, {"db1": 60})
     world.run(15 * MINUTE, {"db1": 60})
-    assert firing(world.file) == []
-    assert {alert.ended_how for alert in history(world.file, 0, 2**62)} == {"retired"}
-    assert [host.host for host in hosts(world.file) if host.retired_at is not None] == ["web1"]
+    assert read_firing_alerts(world.file) == []
+    assert {alert.ended_how for alert in read_history(world.file, 0, 2**62)} == {"retired"}
+    assert [host.host for host in read_hosts(world.file) if host.retired_at is not None] == ["web1"]
     world.run(14 * MINUTE, {"web1": 2, "db1": 60})
-    assert {item.host for item in firing(world.file)} == {"web1"}
-    assert [host.host for host in hosts(world.file) if host.retired_at is not None] == []
+    assert {item.host for item in read_firing_alerts(world.file)} == {"web1"}
+    assert [host.host for host in read_hosts(world.file) if host.retired_at is not None] == []
 
 
 def test_what_fires_goes_on_under_settings_that_were_read_anew(world, tmp_path):
     world.pass_at_once(15 * MINUTE, {"web1": 2, "web2": 2})
-    before = {item.host: item.id for item in firing(world.file) if item.rule == CPU}
+    before = {item.host: item.id for item in read_firing_alerts(world.file) if item.rule == CPU}
     assert set(before) == {"web1", "web2"}
     result = parse('[hosts.web2.rules.cpu-busy]\noff = true\nreason = "known"\n', tmp_path / "plimsoll.toml")
     overrides = result.overrides(tmp_path / "plimsoll.toml", SITE.catalogue.rules, SITE.catalogue.signals)
     world.loop.judge_by(replace(SITE, overrides=overrides), {})
     world.run(2 * MINUTE, {"web1": 2, "web2": 2})
-    assert {item.host: item.id for item in firing(world.file) if item.rule == CPU} == {"web1": before["web1"]}
+    assert {item.host: item.id for item in read_firing_alerts(world.file) if item.rule == CPU} == {
+        "web1": before["web1"]
+    }
 
 
 def test_what_agents_write_to_influxdb_is_judged_just_the_same(bucket, tmp_path):
     server = SureServer(InfluxAddress(bucket.url, bucket.org, bucket.bucket, bucket.token))
-    world = World(tmp_path, influx_store(server).live)
+    world = World(tmp_path, make_influx_store(server).live)
     try:
         world.run(10 * MINUTE, {"web1": 60})
         world.run(8 * MINUTE, {"web1": 2, "db1": 60})
         world.restart()
         world.run(2 * MINUTE, {"web1": 2, "db1": 60})
-        assert CPU in {item.rule for item in firing(world.file)}
+        assert CPU in {item.rule for item in read_firing_alerts(world.file)}
         world.run(4 * MINUTE, {"web1": 60, "db1": 60})
-        assert firing(world.file) == []
+        assert read_firing_alerts(world.file) == []
         assert kept(world) == replayed(world)
     finally:
         world.close()
@@ -296,15 +298,15 @@ def test_what_agents_write_to_victoriametrics_is_judged_just_the_same_and_not_wh
             world.run(8 * MINUTE, {"web1": 2, "db1": 60})
             world.restart()
             world.run(2 * MINUTE, {"web1": 2, "db1": 60})
-            assert CPU in {item.rule for item in firing(world.file)}
+            assert CPU in {item.rule for item in read_firing_alerts(world.file)}
             result.end()
             world.run(MINUTE, {})
             assert "is VictoriaMetrics running there" in world.loop.progress.problem
-            assert CPU in {item.rule for item in firing(world.file)}
+            assert CPU in {item.rule for item in read_firing_alerts(world.file)}
             result.start()
             world.run(4 * MINUTE, {"web1": 60, "db1": 60})
             assert world.loop.progress.problem == ""
-            assert firing(world.file) == []
+            assert read_firing_alerts(world.file) == []
             assert kept(world) == replayed(world, start)
         finally:
             world.close()
@@ -312,7 +314,7 @@ def test_what_agents_write_to_victoriametrics_is_judged_just_the_same_and_not_wh
 
 def test_samples_that_are_up_to_a_minute_late_are_judged(world):
     run_behind(world, 14 * MINUTE, 30 * SECOND, every=3 * PERIOD)
-    assert ("web1", CPU) in {(item.host, item.rule) for item in firing(world.file)}
+    assert ("web1", CPU) in {(item.host, item.rule) for item in read_firing_alerts(world.file)}
     assert alerts(world, "host-silent") == []
 
 
@@ -320,7 +322,7 @@ def test_of_more_hosts_than_are_judged_the_first_ones_are_and_the_rest_is_told(w
     world.restart(most_hosts=2)
     world.pass_at_once(5 * MINUTE, {"web1": 60, "web2": 60})
     world.run(15 * MINUTE, {"web1": 2, "web2": 60, **{f"a{at}": 2 for at in range(20)}})
-    assert {item.host for item in firing(world.file)} == {"web1"}
+    assert {item.host for item in read_firing_alerts(world.file)} == {"web1"}
     assert world.loop.progress.left_out == 20
     assert set(world.loop.progress.judged) == {"web1", "web2"}
 

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from plimsoll.alerting.alert_queries import firing, history
+from plimsoll.alerting.alert_queries import read_firing_alerts, read_history
 from plimsoll.alerting.machine_clock import accept
-from plimsoll.alerting.wording import fired_sentence
+from plimsoll.alerting.wording import describe_firing
 from plimsoll.model.points import Points
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND, Zone
@@ -22,11 +22,11 @@ def world(tmp_path):
 def test_a_silent_host_whose_clock_is_ahead_has_that_as_the_reason(world):
     world.run(15 * MINUTE, {"web1": 60, "db1": 60})
     run_behind(world, 5 * MINUTE, -HOUR)
-    (alert,) = [item for item in firing(world.file) if item.kind == "host-silent"]
-    assert "its clock is 1 h ahead; set it right." in fired_sentence(alert, Zone.parse("UTC"))
+    (alert,) = [item for item in read_firing_alerts(world.file) if item.kind == "host-silent"]
+    assert "its clock is 1 h ahead; set it right." in describe_firing(alert, Zone.parse("UTC"))
     world.run(10 * MINUTE, {"db1": 60})  # it sends nothing any more: that is no longer the reason that is known
-    (alert,) = [item for item in firing(world.file) if item.kind == "host-silent"]
-    assert "clock" not in fired_sentence(alert, Zone.parse("UTC"))
+    (alert,) = [item for item in read_firing_alerts(world.file) if item.kind == "host-silent"]
+    assert "clock" not in describe_firing(alert, Zone.parse("UTC"))
 
 
 def test_a_host_whose_clock_is_ahead_is_silent_as_soon_as_it_sends_no_more(world):
@@ -67,7 +67,9 @@ def test_a_clock_that_was_ahead_stops_nothing_once_it_is_right(world, ahead, hos
     world.now -= ahead
     world.run(12 * MINUTE, {**everything, "here": 2})
     assert world.loop.progress.problem == ""
-    assert [(item.host, item.since < world.now) for item in firing(world.file) if item.rule == CPU] == [("here", True)]
+    assert [(item.host, item.since < world.now) for item in read_firing_alerts(world.file) if item.rule == CPU] == [
+        ("here", True)
+    ]
     assert alerts(world, "host-silent") == alerts(world, "all-silent") == []
 
 
@@ -105,7 +107,7 @@ def test_two_computers_under_one_name_are_named_and_raise_no_alert(world, shift)
         world.loop.perform(world.now)
         assert at > 60 or world.loop.progress.duplicates == {}
     assert world.loop.progress.duplicates == {"web1": "web1"}
-    fired = history(world.file, 0, 2**62)  # what fired for the first one goes on, and nothing else fires
+    fired = read_history(world.file, 0, 2**62)  # what fired for the first one goes on, and nothing else fires
     assert fired
     assert all(alert.fired_at < START + 60 * PERIOD and alert.firing for alert in fired)
 

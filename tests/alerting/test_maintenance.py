@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from plimsoll.alerting import silences
-from plimsoll.alerting.alert_queries import events, firing
+from plimsoll.alerting.alert_queries import read_events, read_firing_alerts
 from plimsoll.alerting.alerts_file import AlertsFile
 from plimsoll.alerting.maintenance import Maintenance, MaintenancePlan
 from plimsoll.model.points import Points
 from plimsoll.model.series import Series
-from plimsoll.model.times import Zone, instant, iso, utc
+from plimsoll.model.times import Zone, convert_to_datetime, convert_to_instant, format_iso
 from plimsoll.notify.settings import DAYS
 from tests.alerting.loop_world import START
 from tests.alerting.world import PERIOD
@@ -30,18 +30,21 @@ def test_maintenance_that_comes_again_is_planned_once_silences_and_is_in_the_his
         plan.step(world.at)
         plan = MaintenancePlan(world.file, [weekly, over], labels, world.at)  # as after a reload
     plan.step(world.at)
-    planned = silences.planned(world.file, world.at)
+    planned = silences.read_planned_silences(world.file, world.at)
     assert [(one.host, one.reason, zone.local(one.start).time()) for one in planned] == [("web1", "patches", begin)] * 2
     phone.step(times=12)
     phone.step("web1", "db1", times=12)
     assert len(phone.sent) == 1
     assert "db1" in phone.titles[0]
-    (alert,) = [one for one in firing(world.file) if one.host == "web1"]
-    assert [(one.what, one.note) for one in events(world.file, alert.id)] == [("fired", ""), ("planned", "patches")]
-    (active,) = silences.active(world.file, world.at)
+    (alert,) = [one for one in read_firing_alerts(world.file) if one.host == "web1"]
+    assert [(one.what, one.note) for one in read_events(world.file, alert.id)] == [
+        ("fired", ""),
+        ("planned", "patches"),
+    ]
+    (active,) = silences.read_active_silences(world.file, world.at)
     silences.end(world.file, active.id, world.at)  # the work is done early, and is not planned anew
     MaintenancePlan(world.file, [weekly], labels, world.at).step(world.at)
-    assert silences.active(world.file, world.at + PERIOD) == []
+    assert silences.read_active_silences(world.file, world.at + PERIOD) == []
 
 
 @pytest.mark.parametrize(
@@ -56,8 +59,8 @@ def test_times_of_maintenance_by_weeks_and_dates(settings, days):
     plan = Maintenance("r", Zone.parse("America/New_York"), time(22), time(2), **settings)
     spans = set()
     for day in range(1, 22):
-        now = instant(datetime(2023, 12, day, 12, tzinfo=ZoneInfo("America/New_York")))
-        spans |= {(utc(start), utc(end)) for start, end in plan.times(now)}
+        now = convert_to_instant(datetime(2023, 12, day, 12, tzinfo=ZoneInfo("America/New_York")))
+        spans |= {(convert_to_datetime(start), convert_to_datetime(end)) for start, end in plan.times(now)}
     assert sorted(f"{start - timedelta(hours=5):%F}" for start, _ in spans) == days
     assert {end - start for start, end in spans} == {timedelta(hours=4)}
 
@@ -73,7 +76,7 @@ def test_a_report_of_live_hosts_names_the_maintenance_in_its_span(duckdb, tmp_pa
         silences.add(file, "*", host, "*", 60 * PERIOD, reason, silences.MAINTENANCE, start, start)
     file.close()
     duckdb.close()
-    span = ("--from", iso(START - 180 * PERIOD), "--to", iso(START))
+    span = ("--from", format_iso(START - 180 * PERIOD), "--to", format_iso(START))
     done = plimsoll("review", "live:web1", *span, "--store", tmp_path)
     (remark,) = [line for line in (done.out + done.err).splitlines() if "maintenance" in line]
     assert "planned maintenance (web*), " in remark

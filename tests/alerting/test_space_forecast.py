@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from plimsoll.alerting.space_forecast import HOUR, SpaceForecast, hours_until_full
+from plimsoll.alerting.space_forecast import HOUR, SpaceForecast, compute_hours_until_full
 from plimsoll.model.points import Points
 from plimsoll.model.series import Series
 from tests.alerting.loop_world import PERIOD, SITE, START, World, alerts
@@ -48,14 +48,14 @@ REAL = {
 @pytest.mark.parametrize("kind", QUIET)
 def test_nothing_is_told_of_what_comes_and_goes(kind):
     free = (100 - QUIET[kind] - noise(1)) * GB
-    assert [hour for hour in range(8 * 24, len(free), 5) if hours_until_full(free[:hour]) <= 72] == []
+    assert [hour for hour in range(8 * 24, len(free), 5) if compute_hours_until_full(free[:hour]) <= 72] == []
 
 
 @pytest.mark.parametrize("kind", REAL)
 def test_a_volume_that_fills_is_told_a_day_ahead(kind):
     free = (100 - REAL[kind] - noise(2)) * GB
     full = int(np.flatnonzero(free <= 0)[0])
-    assert all(hours_until_full(free[:hour]) <= 72 for hour in range(full - 26, full - 23))
+    assert all(compute_hours_until_full(free[:hour]) <= 72 for hour in range(full - 26, full - 23))
 
 
 def test_the_loop_alerts_on_the_volume_that_fills_and_ends_when_room_is_made(tmp_path):

@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from plimsoll.analysis.bootstrap import Difference, estimate, quantile
-from plimsoll.analysis.significance import autocovariances, block_lengths
+from plimsoll.analysis.bootstrap import Difference, estimate, estimate_quantile
+from plimsoll.analysis.significance import choose_block_lengths, compute_autocovariances
 from tests.data.bootstrap_series import SERIES
 from tests.simulated import ar1
 
@@ -18,7 +18,7 @@ REFERENCE = json.loads((Path(__file__).parents[1] / "data/bootstrap-reference.js
 def test_it_agrees_with_arch(name):
     values, expected = SERIES[name], REFERENCE[name]
     result = estimate(values)
-    assert block_lengths(values[np.newaxis], autocovariances(values[np.newaxis]))[0] == pytest.approx(
+    assert choose_block_lengths(values[np.newaxis], compute_autocovariances(values[np.newaxis]))[0] == pytest.approx(
         max(1.0, expected["block"]), rel=1e-9
     )
     # 5,000 draws know a standard error to 1 %, and the ends of an interval to 4 % of it; a skewed mean is not normal.
@@ -37,7 +37,7 @@ def test_the_interval_of_a_difference_holds_the_true_one_as_often_as_it_says():
 
 def test_the_interval_of_a_quantile_holds_the_true_one_as_often_as_it_says():
     rng = np.random.default_rng(2)
-    intervals = [quantile(ar1(rng, 800, phi=0.5), 0.95).interval for _ in range(200)]
+    intervals = [estimate_quantile(ar1(rng, 800, phi=0.5), 0.95).interval for _ in range(200)]
     assert np.mean([low <= 1.645 <= high for low, high in intervals]) >= 0.9
 
 

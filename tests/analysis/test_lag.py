@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from plimsoll.analysis.lag import lag
+from plimsoll.analysis.lag import find_lag
 
 
 def test_stairs_of_equal_steps_have_no_lag_of_a_step():
@@ -10,7 +10,7 @@ def test_stairs_of_equal_steps_have_no_lag_of_a_step():
     rng = np.random.default_rng(1)
     load = np.repeat([1.0, 2, 3, 4, 5, 6], 24)
     use = np.repeat([1.5, 1, 2, 3, 4, 5], 24) + rng.normal(0, 0.05, 144)
-    assert lag(load, use, 40) is None
-    later = lag(load, np.append(np.full(10, 0.5), load[:-10]) + rng.normal(0, 0.05, 144), 48)
+    assert find_lag(load, use, 40) is None
+    later = find_lag(load, np.append(np.full(10, 0.5), load[:-10]) + rng.normal(0, 0.05, 144), 48)
     assert later
     assert later.best == 10

@@ -2,7 +2,7 @@ import numpy as np
 
 from plimsoll.analysis import phases
 from plimsoll.analysis.levels import plateaus
-from plimsoll.analysis.phases import SteadyState, steady_state
+from plimsoll.analysis.phases import SteadyState, find_steady_state
 from plimsoll.model.times import SECOND
 from tests.each import run_each
 from tests.simulated import ar1
@@ -33,7 +33,7 @@ def logging_on(rows, end):
 def outcome(shape, noise, seed, level=500.0):
     """The shares of the run between which it is steady, or why it is not."""
     values = level * (shape + ar1(np.random.default_rng(seed), len(shape), deviation=noise))
-    state = steady_state(np.arange(len(shape)) * 5 * SECOND, values)
+    state = find_steady_state(np.arange(len(shape)) * 5 * SECOND, values)
     if not isinstance(state, SteadyState):
         return state.why
     end = 5 * SECOND * (len(shape) - 1)
@@ -96,7 +96,7 @@ def test_the_longest_part_with_a_load_has_a_steady_state(case):
     right = 0
     for seed in range(3):
         values = 500 * np.clip(shape * (1 + ar1(np.random.default_rng(seed), len(shape), deviation=0.05)), 0, None)
-        state = steady_state(np.arange(len(shape)) * SECOND, values)
+        state = find_steady_state(np.arange(len(shape)) * SECOND, values)
         if isinstance(state, SteadyState):
             shares = [
                 item.at / SECOND / (len(shape) - 1) if item else at for at, item in ((0, state.begin), (1, state.end))
@@ -116,7 +116,7 @@ def test_where_a_load_settles_after_too_much_is_right_or_not_sure():
     shape = settling(720, 0.118, 0.6, 0.145) * up(720, 0.15)[::-1]
     for seed in range(4):
         values = 400 * shape * (1 + ar1(np.random.default_rng(seed), 720, deviation=0.04))
-        state = steady_state(np.arange(720) * SECOND, values)
+        state = find_steady_state(np.arange(720) * SECOND, values)
         if isinstance(state, SteadyState) and state.confidence >= 0.95:
             assert state.begin
             assert abs(state.begin.at / SECOND / 719 - 0.263) <= NEAR
@@ -166,7 +166,7 @@ def test_a_spike_or_a_gap_is_no_phase():
     values[[50, 700, 999]] = 30_000
     values[500:512] = 900
     values[600:680] = np.nan
-    state = steady_state(np.arange(rows) * SECOND, values)
+    state = find_steady_state(np.arange(rows) * SECOND, values)
     assert isinstance(state, SteadyState)
     assert state.begin
     assert abs(state.begin.at / SECOND - 200) < NEAR * rows
@@ -179,7 +179,7 @@ def test_a_spike_or_a_gap_is_no_phase():
 def test_the_confidence_is_less_the_more_the_load_varies():
     def confidence(noise):
         values = up(600, 0.3) + ar1(np.random.default_rng(5), 600, deviation=noise)
-        state = steady_state(np.arange(600) * SECOND, values)
+        state = find_steady_state(np.arange(600) * SECOND, values)
         return state.confidence if isinstance(state, SteadyState) else 0.0
 
     assert confidence(0.02) > 0.99
@@ -188,7 +188,7 @@ def test_the_confidence_is_less_the_more_the_load_varies():
 
 @run_each([np.full(39, 5.0), np.zeros(500), np.full(100, np.nan)], named=lambda values: f"{len(values)} of {values[0]}")
 def test_too_little_tells_nothing(values):
-    state = steady_state(np.arange(len(values)) * SECOND, values)
+    state = find_steady_state(np.arange(len(values)) * SECOND, values)
     assert not isinstance(state, SteadyState)
     assert not state.is_certain
 
@@ -205,8 +205,8 @@ def test_a_long_series_takes_no_longer(monkeypatch):
         return call
 
     monkeypatch.setattr(phases, "RampFit", counting(phases.RampFit))
-    monkeypatch.setattr(plateaus, "described", counting(plateaus.described))
+    monkeypatch.setattr(plateaus, "describe_series", counting(plateaus.describe_series))
     values = up(20_000, 0.2) + ar1(np.random.default_rng(1), 20_000, deviation=0.1)
-    assert isinstance(steady_state(np.arange(20_000) * SECOND, values), SteadyState)
+    assert isinstance(find_steady_state(np.arange(20_000) * SECOND, values), SteadyState)
     assert len(result) == 2
     assert max(result) <= 600

@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from plimsoll.analysis.levels.plateaus import plateaus
+from plimsoll.analysis.levels.plateaus import find_plateaus
 from plimsoll.model.samples import Samples
 from plimsoll.model.times import SECOND
 from tests.simulated import remembering
@@ -36,7 +36,7 @@ def outcome(values, keep=None):
     """The rows of the plateaus."""
     rows = np.arange(len(values)) if keep is None else np.flatnonzero(keep)
     samples = Samples(rows * SECOND, np.asarray(values, dtype=float)[rows])
-    return [(plateau.start // SECOND, plateau.end // SECOND) for plateau in plateaus(samples)]
+    return [(plateau.start // SECOND, plateau.end // SECOND) for plateau in find_plateaus(samples)]
 
 
 def is_right(values, spans, keep=None):

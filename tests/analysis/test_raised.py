@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from plimsoll.analysis.regular_spikes import event_parts, raised
+from plimsoll.analysis.regular_spikes import compare_during_events, split_events
 from tests.simulated import ar1
 
 ROWS, PERIOD, WIDTH = 1440, 60, 5
@@ -11,8 +11,8 @@ TIMES = np.arange(ROWS, dtype=np.int64)
 
 
 def compared(values, times=TIMES):
-    parts = event_parts(np.arange(24, ROWS - PERIOD, PERIOD), WIDTH, PERIOD, times, 1)
-    return raised(parts, values) if parts else None
+    parts = split_events(np.arange(24, ROWS - PERIOD, PERIOD), WIDTH, PERIOD, times, 1)
+    return compare_during_events(parts, values) if parts else None
 
 
 def test_what_is_higher_during_events_is_found_with_both_means():

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from plimsoll.analysis.regular_spikes import regular_spikes, rhythm
+from plimsoll.analysis.regular_spikes import find_regular_spikes, find_rhythm
 from tests.simulated import ar1
 
 SEEDS = range(60)
@@ -13,7 +13,7 @@ ROWS, STEP = 1800, 5.0
 
 
 def result(values, step=STEP):
-    return regular_spikes(np.arange(len(values), dtype=np.float64) * step, np.asarray(values, dtype=np.float64))
+    return find_regular_spikes(np.arange(len(values), dtype=np.float64) * step, np.asarray(values, dtype=np.float64))
 
 
 def spiking(rng, at, *, rows=ROWS, step=STEP, width=25.0, height=60.0, noise=3.0, base=10.0):
@@ -114,5 +114,5 @@ def test_counters_that_are_updated_at_intervals_have_no_rhythm():
 def test_events_by_chance_reach_the_agreement_of_a_rhythm_once_in_a_thousand_times(intervals):
     rng = np.random.default_rng(4)
     apart = 0.35 + rng.exponential(0.65, (800, intervals))
-    total = sum(rhythm(np.concatenate(([0.0], np.cumsum(item))), shortest=0.0) is not None for item in apart)
+    total = sum(find_rhythm(np.concatenate(([0.0], np.cumsum(item))), shortest=0.0) is not None for item in apart)
     assert total <= 5  # two measures, each 0.8 on average

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from plimsoll.analysis.trend import trend
+from plimsoll.analysis.trend import find_trend
 from tests.simulated import ar1
 
 SEEDS = range(100)
@@ -12,7 +12,7 @@ STEP = 5.0
 
 def directions(make, rows):
     x = np.arange(rows) / rows
-    item = [trend(np.arange(rows) * STEP, make(np.random.default_rng(seed), x)) for seed in SEEDS]
+    item = [find_trend(np.arange(rows) * STEP, make(np.random.default_rng(seed), x)) for seed in SEEDS]
     return [entry.direction if entry else 0 for entry in item], [entry for entry in item if entry]
 
 
@@ -65,11 +65,11 @@ def test_the_interval_holds_the_slope(rows, autocorrelation):
 
 
 def test_a_line_without_noise_is_exact():
-    result = trend(np.arange(100.0), 5 + 0.25 * np.arange(100.0))
+    result = find_trend(np.arange(100.0), 5 + 0.25 * np.arange(100.0))
     assert result is not None
     assert result.direction == 1
     assert (result.slope, result.start, result.end) == pytest.approx((0.25, 5, 29.75))
 
 
 def test_too_few_samples_tell_nothing():
-    assert trend(np.arange(40.0), np.arange(40.0)) is None
+    assert find_trend(np.arange(40.0), np.arange(40.0)) is None

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from plimsoll.alerting import alerts_file, silences
-from plimsoll.alerting.alert_queries import firing
+from plimsoll.alerting.alert_queries import read_firing_alerts
 from plimsoll.alerting.host_inventory import HostInventory, LastSample
 from plimsoll.model.points import Points
 from plimsoll.model.series import Series
@@ -45,7 +45,7 @@ def test_alerts_are_listed_silenced_and_acknowledged_while_up_writes(alerts, wor
     running.start()
     try:
         result = alerts("silence", "windows-*", "--host", "web*", "--for", "2h", "--reason", "maintenance")
-        number = firing(file)[0].id
+        number = read_firing_alerts(file)[0].id
         acked = alerts("ack", number, "--note", "known")
     finally:
         stop.set()
@@ -60,7 +60,7 @@ def test_alerts_are_listed_silenced_and_acknowledged_while_up_writes(alerts, wor
     assert {load["host"]: load["worst"] for load in document["alerts"]} == {"WEB01": 97.0, "DB01": 97.0}
     assert [load["reason"] for load in document["silences"]] == ["maintenance"]
     assert alerts("unsilence", 1).status == 0
-    assert silences.active(file, time.time_ns()) == []
+    assert silences.read_active_silences(file, time.time_ns()) == []
     world.step()
     assert alerts("list").out == "No alert is firing\n"
     assert alerts("list", "--history", "--last", "2h").out.count("healthy again") == 2
@@ -74,19 +74,21 @@ def test_a_silence_is_planned_listed_and_taken_back(alerts, world, file):
     result = alerts("silence", "*", "--host", "web01", "--at", "23:59", "--for", "2h", "--reason", "patches")
     assert result.out.startswith("Silence 1 is planned from 20")
     now = time.time_ns()
-    assert silences.active(file, now) == []
-    (planned,) = silences.planned(file, now)
-    assert silences.active(file, planned.start) == [planned]
+    assert silences.read_active_silences(file, now) == []
+    (planned,) = silences.read_planned_silences(file, now)
+    assert silences.read_active_silences(file, planned.start) == [planned]
     assert "silence 1 of * on web01 from 20" in alerts("list").out
     assert alerts("unsilence", 1).status == 0
-    assert silences.planned(file, time.time_ns()) == silences.active(file, planned.start) == []
+    assert (
+        silences.read_planned_silences(file, time.time_ns()) == silences.read_active_silences(file, planned.start) == []
+    )
 
 
 def test_a_retired_host_is_taken_off(alerts, world, file):
     HostInventory(file).step({"WEB01": LastSample(world.at)}, world.at)
     world.step("WEB01", "WEB02")
     assert "WEB01 is retired, 1 alert closed" in alerts("retire", "web01").out
-    assert [item.host for item in firing(file)] == ["WEB02"]
+    assert [item.host for item in read_firing_alerts(file)] == ["WEB02"]
     assert "retired 20" in alerts("list", "--hosts").out
 
 

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from plimsoll.api.data_folder import default_folder
+from plimsoll.api.data_folder import find_default_folder
 from plimsoll.store.influx.address import InfluxAddress
 from tests.sure_influx import SureServer
 
@@ -33,7 +33,7 @@ def test_a_store_is_a_folder_or_a_backup_of_it(plimsoll, tmp_path, request):
     assert plimsoll("ingest", log, "--run", "night").status == 0
     backup = tmp_path / "backup.duckdb"
     assert plimsoll("backup", backup).status == 0
-    folder = default_folder()
+    folder = find_default_folder()
     for store in (folder, folder / "plimsoll.duckdb", backup):
         assert "night" in plimsoll("runs", "list", "--store", store).out
 

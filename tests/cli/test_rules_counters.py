@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from plimsoll.model.names import measurement, shipped
+from plimsoll.model.names import find_measurement, load_shipped
 from plimsoll.model.perfmon import CounterPath
 from plimsoll.rules.load import load, load_signals
 from plimsoll.rules.signal_finder import Finder
@@ -69,7 +69,7 @@ def custom(tmp_path):
 def series_of(path):
     """What a log has of a path: (*) is an instance, the total, and that of the print spooler."""
     for instance in ("a", "_Total", "spoolsv") if path.instance == "*" else (path.instance,):
-        yield shipped().series(path._replace(instance=instance), "HOST")
+        yield load_shipped().series(path._replace(instance=instance), "HOST")
 
 
 def found_in(paths):
@@ -145,7 +145,7 @@ def test_in_telegraf_no_object_silences_another(plimsoll):
     names = [item["ObjectName"].replace("$$", "$") for plugin in plugins for item in plugin["object"]]
     assert len(names) == len(plugins) == len(set(names))
     assert {"SQLServer:Buffer Manager", "MSSQL$A:Buffer Manager", "MSSQL$B:Buffer Manager"} <= set(names)
-    assert {plugin["object"][0]["Measurement"] for plugin in plugins} == {measurement(name) for name in names}
+    assert {plugin["object"][0]["Measurement"] for plugin in plugins} == {find_measurement(name) for name in names}
     assert {plugin["interval"] for plugin in plugins} == {"30s"}
     assert done.err == ""
 

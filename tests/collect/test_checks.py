@@ -104,7 +104,8 @@ def test_a_page_that_cannot_be_reached_or_keeps_silent(nobody, silent):
 
 def test_a_check_that_has_no_answer_by_the_next_look_is_a_failure(silent):
     collector = Collector(
-        "WEB1", looking.groups([CheckSettings.model_validate({"http": f"http://127.0.0.1:{silent}/", "timeout": "9s"})])
+        "WEB1",
+        looking.group_checks([CheckSettings.model_validate({"http": f"http://127.0.0.1:{silent}/", "timeout": "9s"})]),
     )
     assert not collector.collect(AT).series
     late = collector.collect(AT + 10 * SECOND)
@@ -198,7 +199,7 @@ def test_a_unit_of_systemd(tmp_path, monkeypatch, load, active, code):
 def test_a_systemd_that_does_not_answer_is_said_once_and_is_no_state(tmp_path, monkeypatch, caplog):
     program(tmp_path, "systemctl", "import sys; sys.exit('System has not been booted with systemd')")
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
-    collector = Collector("WEB1", looking.groups([CheckSettings(service="nginx")]))
+    collector = Collector("WEB1", looking.group_checks([CheckSettings(service="nginx")]))
     end = time.monotonic() + 300
     while not collector.failing:
         assert not collector.collect(AT).series

@@ -117,8 +117,8 @@ def test_mounts_are_those_the_first_process_sees(monkeypatch, tmp_path):
             f"32 22 0:52 / /home {mode} - fuse.gocryptfs /mnt/server/home rw\n"
         )
     monkeypatch.setattr(file_systems, "PROC", tmp_path)
-    touched, real = [], file_systems.text_of
-    monkeypatch.setattr(file_systems, "text_of", lambda path: touched.append(str(path)) or real(path))
+    touched, real = [], file_systems.read_kernel_file
+    monkeypatch.setattr(file_systems, "read_kernel_file", lambda path: touched.append(str(path)) or real(path))
     result = list(FileSystemSpace(usage=lambda path: {"total": 1.0})())
     assert [item.tags for item in result] == [
         (("device", "sda1"), ("fstype", "ext4"), ("mode", "rw"), ("path", "/")),

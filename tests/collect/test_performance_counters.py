@@ -14,8 +14,8 @@ from plimsoll.collect.collector import Collector
 from plimsoll.collect.pdh import PdhError
 from plimsoll.collect.sources import windows
 from plimsoll.collect.sources.reading import Patient
-from plimsoll.export.counters.counter_list import counters
-from plimsoll.model.names import shipped
+from plimsoll.export.counters.counter_list import make_counter_list
+from plimsoll.model.names import load_shipped
 from plimsoll.model.perfmon import CounterPath
 from plimsoll.model.times import SECOND
 from plimsoll.rules.load import load_signals
@@ -75,7 +75,7 @@ def minutes(monkeypatch):
 
 
 def collector(host, signals=SIGNALS):
-    return Collector("WIN1", windows.groups("WIN1", signals, host), signals)
+    return Collector("WIN1", windows.list_object_groups("WIN1", signals, host), signals)
 
 
 def given(points):
@@ -90,12 +90,12 @@ def by_tags(points):
 
 
 def test_every_signal_of_a_data_collector_set_is_collected(minutes):
-    result = counters(tuple(SIGNALS), SIGNALS)
+    result = make_counter_list(tuple(SIGNALS), SIGNALS)
     entries = [("spoolsv", 1.0), ("_Total", 2.0)]
     host = Host({str(item): entries if item.instance == "*" else 1.0 for item in result.recorded})
     points = collector(host).collect(AT)
     finder = Finder(SIGNALS, list(points.series), lambda item: True)
-    recordable = [name for name in SIGNALS if counters([name], SIGNALS).paths]
+    recordable = [name for name in SIGNALS if make_counter_list([name], SIGNALS).paths]
     assert not [name for name in recordable if not finder.find(name) and not SIGNALS[name].fact]
     assert len(recordable) > 250
 
@@ -108,7 +108,7 @@ def test_series_are_those_of_a_log_with_the_same_counters(minutes):
             r"\SQLServer:Buffer Manager\Page life expectancy": 4000.0,
         }
     )
-    names = shipped()
+    names = load_shipped()
     paths = [
         r"\\WIN1\Memory\Committed Bytes",
         r"\\WIN1\PhysicalDisk(0 C:)\Avg. Disk sec/Read",
@@ -123,7 +123,7 @@ def test_the_counters_of_the_studies_are_collected(minutes):
     """The counters of counters.csv that have a name and that current Windows has."""
     if not SHARED.is_file():
         lacking("counters.csv", "it lies in ../shared/reference")
-    recorded = {(item.object, item.counter) for item in counters(tuple(SIGNALS), SIGNALS).recorded}
+    recorded = {(item.object, item.counter) for item in make_counter_list(tuple(SIGNALS), SIGNALS).recorded}
     with SHARED.open(encoding="utf-8", newline="") as file:
         named = {row["modern_path_suggestion"] for row in csv.DictReader(file) if row["modern_path_suggestion"]}
     rows = {CounterPath.parse("\\" + name) for name in named}
@@ -214,7 +214,7 @@ def test_an_object_that_does_not_answer_costs_no_other_and_is_said(minutes, capl
 
     host: Any = Hanging({r"\Memory\Committed Bytes": 5.0, r"\System\Processor Queue Length": 1.0})
     now = [0.0]
-    groups = windows.groups("WIN1", SIGNALS, host)
+    groups = windows.list_object_groups("WIN1", SIGNALS, host)
     for group in groups.values():
         if isinstance(group, Patient):
             group.patience_s, group._clock = 300, lambda: now[0]

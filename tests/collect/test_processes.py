@@ -11,9 +11,9 @@ from dataclasses import asdict
 import psutil
 import pytest
 
-from plimsoll.alerting.process_lines import ProcessLines, recorded_top
+from plimsoll.alerting.process_lines import ProcessLines, read_top_processes
 from plimsoll.collect.processes import KEPT, ProcessUse, ProcessWatch, TopProcesses
-from plimsoll.demo.live_host import BACK, HOST, demo_points
+from plimsoll.demo.live_host import BACK, HOST, simulate_points
 from plimsoll.model.errors import Unreachable
 from plimsoll.model.times import SECOND
 from plimsoll.rules.load import load_signals
@@ -130,12 +130,12 @@ def test_names_of_strangers_cannot_draw_on_a_terminal():
 def test_processes_that_an_agent_records_are_found_in_the_store(tmp_path):
     start = 1_800_000_000 * SECOND
     store = open_embedded(tmp_path)
-    store.live.write_points(demo_points(start, start - BACK, start))
-    cpu, memory = recorded_top(store.live, load_signals(), HOST, start - 3 * MINUTE, start)
+    store.live.write_points(simulate_points(start, start - BACK, start))
+    cpu, memory = read_top_processes(store.live, load_signals(), HOST, start - 3 * MINUTE, start)
     assert [use.name for use in cpu.uses] == ["sqlservr", "ReportingServices", "MsMpEng"]
     assert cpu.uses[1].value > 100, "of the time of the report"
     assert str(memory).startswith("Private memory of a process: sqlservr 54 GB, ")
-    assert recorded_top(store.live, load_signals(), "another", start - 3 * MINUTE, start) == []
+    assert read_top_processes(store.live, load_signals(), "another", start - 3 * MINUTE, start) == []
 
 
 def test_an_alert_gets_the_processes_of_its_host_and_comes_without_them_if_they_cannot_be_read(
@@ -143,7 +143,7 @@ def test_an_alert_gets_the_processes_of_its_host_and_comes_without_them_if_they_
 ):
     at = 1_800_000_000 * SECOND
     store = open_embedded(tmp_path)
-    store.live.write_points(demo_points(at, at - BACK, at))
+    store.live.write_points(simulate_points(at, at - BACK, at))
     watch = ProcessWatch()
     watch.look(at - MINUTE)
     lines = ProcessLines(store.live, load_signals(), "Own", watch, clock=lambda: at)

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from plimsoll.comparison.compare import Comparison, RunSide
-from plimsoll.comparison.doubts import doubts
-from plimsoll.comparison.signal_settings import checked
-from plimsoll.comparison.summary import Answer, account, answer, story
+from plimsoll.comparison.doubts import list_doubts
+from plimsoll.comparison.signal_settings import check_settings
+from plimsoll.comparison.summary import Answer, answer, list_account, tell_story
 from plimsoll.hosts.settings import Settings
 from plimsoll.insights.insights import Insights
-from plimsoll.model.styled import plain
-from plimsoll.report.comparison.document import lines
+from plimsoll.model.styled import join_lines
+from plimsoll.report.comparison.document import format_lines
 from plimsoll.rules.load import load_signals
 from tests.simulated import a_log, ar1, reviewed
 
@@ -43,7 +43,7 @@ def a_run(seed, changed=None, without=None):
 
 def compared(first, second):
     item, other = (RunSide(name, name, Insights(reviewed(a_log(run)))) for name, run in (("a", first), ("b", second)))
-    return Comparison(item, other, checked(Settings().compare, Path("plimsoll.toml"), load_signals()))
+    return Comparison(item, other, check_settings(Settings().compare, Path("plimsoll.toml"), load_signals()))
 
 
 @pytest.mark.parametrize(
@@ -97,8 +97,8 @@ def compared(first, second):
 )
 def test_the_answer(changed, expected, output):
     result = compared(a_run(1), a_run(2, changed))
-    assert (answer(result), doubts(result) if expected == Answer.NOT_WORSE else []) == (expected, [])
-    assert output in " ".join(story(result))
+    assert (answer(result), list_doubts(result) if expected == Answer.NOT_WORSE else []) == (expected, [])
+    assert output in " ".join(tell_story(result))
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_the_answer(changed, expected, output):
 )
 def test_what_became_better(trouble, output):
     result = compared(a_run(1, trouble), a_run(2))
-    assert output in " ".join(story(result))
+    assert output in " ".join(tell_story(result))
     assert answer(result) == Answer.NOT_WORSE
 
 
@@ -132,15 +132,15 @@ def of_two_hosts(name, first, second):
 
 def test_processors_that_one_of_two_hosts_no_longer_records_leave_it_open():
     sides = of_two_hosts("a", a_run(1), a_run(2)), of_two_hosts("b", a_run(3), a_run(4, without=CPU))
-    comparison = Comparison(*sides, checked(Settings().compare, Path("plimsoll.toml"), load_signals()))
+    comparison = Comparison(*sides, check_settings(Settings().compare, Path("plimsoll.toml"), load_signals()))
     assert answer(comparison) == Answer.UNKNOWN
-    assert doubts(comparison) == ["b does not record Processor time of APP2"]
+    assert list_doubts(comparison) == ["b does not record Processor time of APP2"]
 
 
 def test_processors_that_are_lost_in_the_run_leave_it_open():
     result = compared(a_run(1), lost(CPU, slice(400, None)))
     assert answer(result) == Answer.UNKNOWN
-    assert "in b the processors of SUT were not recorded for the last 26 min" in doubts(result)[0]
+    assert "in b the processors of SUT were not recorded for the last 26 min" in list_doubts(result)[0]
 
 
 def test_a_run_that_was_interrupted_as_the_baseline_was_not_leaves_it_open():
@@ -151,7 +151,7 @@ def test_a_run_that_was_interrupted_as_the_baseline_was_not_leaves_it_open():
 
     result = compared(a_run(1), blank(a_run(2), 3))
     assert answer(result) == Answer.UNKNOWN
-    assert account(result)[0].startswith("In b nothing was recorded of SUT for 8 min 25 s of 59 min")
+    assert list_account(result)[0].startswith("In b nothing was recorded of SUT for 8 min 25 s of 59 min")
     assert answer(compared(blank(a_run(1), 5), blank(a_run(2), 3))) == Answer.NOT_WORSE
 
 
@@ -163,7 +163,7 @@ def test_a_critical_limit_that_the_baseline_was_far_from_leaves_it_open_however_
     rows = np.arange(ROWS)
     result = compared(of_disk(a_run(1), rows < 0), of_disk(a_run(2), (rows > 300) & (rows < 345)))
     assert answer(result) == Answer.UNKNOWN
-    assert "in b Disk transfers of SUT, 0 C: went to its limit for 2 min" in doubts(result)[0]
+    assert "in b Disk transfers of SUT, 0 C: went to its limit for 2 min" in list_doubts(result)[0]
 
 
 @pytest.mark.parametrize(
@@ -177,19 +177,19 @@ def test_a_critical_limit_that_the_baseline_was_far_from_leaves_it_open_however_
 def test_a_run_that_is_much_shorter_is_said_or_leaves_it_open(rows, expected, output):
     result = compared(a_run(1), {path: values[:rows] for path, values in a_run(2).items()})
     assert answer(result) == expected
-    assert output in " ".join([*story(result), *doubts(result)])
+    assert output in " ".join([*tell_story(result), *list_doubts(result)])
 
 
 def test_what_became_slower_within_its_own_tolerance_is_said():
     result = compared(a_run(1), a_run(2, {READ: lambda item: 1.1 * item}))
     assert answer(result) == Answer.NOT_WORSE
-    assert "within the 15 % that are tolerated" in story(result)[2]
+    assert "within the 15 % that are tolerated" in tell_story(result)[2]
 
 
 def test_work_that_the_other_run_does_not_record_leaves_it_open():
     result = compared(a_run(1), a_run(2, without=REQUESTS))
     assert answer(result) == Answer.UNKNOWN
-    assert doubts(result) == ["b does not record the work that was done: Web requests"]
+    assert list_doubts(result) == ["b does not record the work that was done: Web requests"]
 
 
 SENT = r"\Network Interface(eth0)\Bytes Sent/sec"
@@ -221,7 +221,7 @@ def test_where_no_load_is_known_what_rose_with_the_work_is_not_worse(path, chang
 
     result = compared(run(1), run(2, 1.25))
     assert answer(result) == expected
-    assert output in " ".join([*story(result), *doubts(result)])
+    assert output in " ".join([*tell_story(result), *list_doubts(result)])
 
 
 def test_a_limit_that_one_run_alone_crosses_is_no_usual_variation():
@@ -230,7 +230,7 @@ def test_a_limit_that_one_run_alone_crosses_is_no_usual_variation():
     memory = {name: level + 5 * ar1(rng, ROWS, deviation=1) for name, level in (("a", 620), ("b", 450))}
     runs = [a_run(seed) | {r"\Memory\Available MBytes": memory[name]} for seed, name in ((1, "a"), (2, "b"))]
     comparison = compared(*runs)
-    text = plain(lines([comparison]))
+    text = join_lines(format_lines([comparison]))
     assert answer(comparison) == Answer.UNKNOWN
     assert "b crossed a limit of it that a held" in text
     assert "uns of one build may" not in text

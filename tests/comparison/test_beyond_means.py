@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from plimsoll.comparison.summary import Answer, answer, story
+from plimsoll.comparison.summary import Answer, answer, tell_story
 from tests.simulators.trials import a_side, against
 from tests.simulators.web_and_sql import SQL, WEB, Build, slow
 
@@ -80,12 +80,12 @@ def test_a_counter_that_no_signal_knows_leaves_it_open(extra, output):
         result = compared(Build(), seed, extra)
         assert answer(result) == Answer.UNKNOWN
         assert len(result.unassigned_counters.costs) == 1
-        assert output in " ".join(story(result))
+        assert output in " ".join(tell_story(result))
 
 
 def test_two_of_them_are_named():
     result = compared(Build(), 1, shop(time_ms=120.0, errors=0.2))
-    outcome = story(result)[1]
+    outcome = tell_story(result)[1]
     assert "Average Basket Time of WEB1 rose" in outcome
     assert "Errors Total of WEB1 rose" in outcome
 

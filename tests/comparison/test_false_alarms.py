@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from plimsoll.comparison.compared_signal import Compared, ComparisonOutcome, judged
+from plimsoll.comparison.compared_signal import Compared, ComparisonOutcome, correct_for_several
 from plimsoll.comparison.levels import SignalLevel
 from plimsoll.comparison.signal_settings import Treatment, Treatments
 from plimsoll.model.samples import Samples
@@ -37,7 +37,7 @@ def compared(first, second, *, every_s=(5.0, 5.0), treatment=HIGHER):
         Compared.of("cpu.busy", BUSY, (host, host), (level(item, every_s[0]), level(other, every_s[1])), treatment)
         for item, other in zip(first, second, strict=True)
     ]
-    return [item.outcome for item in judged(rows)]
+    return [item.outcome for item in correct_for_several(rows)]
 
 
 def noisy(rng, rows, mean=50.0):

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from plimsoll.comparison.compare import Comparison, RunSide
-from plimsoll.comparison.doubts import doubts, proposed
-from plimsoll.comparison.signal_settings import checked
+from plimsoll.comparison.doubts import describe_proposal, list_doubts
+from plimsoll.comparison.signal_settings import check_settings
 from plimsoll.comparison.summary import Answer, answer
 from plimsoll.hosts.settings import CompareSettings
 from plimsoll.insights.insights import Insights
@@ -34,7 +34,7 @@ def a_host(seed, disk="1 D:", name="SUT", latency_ms=5.0):
 def compared(first, second, **renamed):
     item, other = (RunSide(name, name, Insights(reviewed(*logs))) for name, logs in (("a", first), ("b", second)))
     compare_settings = CompareSettings(renamed=renamed)
-    return Comparison(item, other, checked(compare_settings, Path("plimsoll.toml"), load_signals()))
+    return Comparison(item, other, check_settings(compare_settings, Path("plimsoll.toml"), load_signals()))
 
 
 @pytest.mark.parametrize(
@@ -47,13 +47,13 @@ def compared(first, second, **renamed):
 def test_a_renamed_disk_is_proposed_and_nothing_is_said_of_it(disk, proposal):
     result = compared([a_host(1)], [a_host(2, disk, latency_ms=9.0)])
     assert answer(result) == Answer.UNKNOWN
-    assert [doubt for doubt in doubts(result) if proposal in doubt]
+    assert [doubt for doubt in list_doubts(result) if proposal in doubt]
 
 
 def test_a_renamed_disk_is_compared_where_the_settings_say_so():
     fields = {"1 D:": "2 d:"}
     alike, slower = (compared([a_host(1)], [a_host(2, "2 D:", latency_ms=ms)], **fields) for ms in (5.0, 9.0))
-    assert (answer(alike), doubts(alike), alike.proposals, alike.lone) == (Answer.NOT_WORSE, [], [], ([], []))
+    assert (answer(alike), list_doubts(alike), alike.proposals, alike.lone) == (Answer.NOT_WORSE, [], [], ([], []))
     assert answer(slower) == Answer.WORSE
     assert {regression.other.instance for regression in slower.regressions} == {"2 D:"}
 
@@ -73,7 +73,7 @@ def test_a_host_is_proposed_where_the_number_of_hosts_differs():
     entries = [a_host(3), a_host(4, "1 E:", "NEW"), other]
     result = compared(first, entries)
     (item,) = result.proposals
-    assert proposed(result, item).startswith('“OLD” of a looks like “NEW” of b; if it is, write "OLD" = "NEW"')
+    assert describe_proposal(result, item).startswith('“OLD” of a looks like “NEW” of b; if it is, write "OLD" = "NEW"')
     outcome = compared(first, entries, OLD="NEW")
     assert ("OLD", "NEW") in outcome.hosts.same
     assert outcome.hosts.alone == ((), ("MONITOR",))

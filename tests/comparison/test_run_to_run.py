@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from plimsoll.comparison.compared_signal import ComparisonOutcome
-from plimsoll.comparison.doubts import doubts, suspects
+from plimsoll.comparison.doubts import find_suspects, list_doubts
 from plimsoll.comparison.signal_settings import LoadEffect, Treatments
-from plimsoll.comparison.summary import Answer, answer, critical, story
+from plimsoll.comparison.summary import Answer, answer, list_critical, tell_story
 from plimsoll.rules.load import load_signals
 from tests.simulators.trials import a_side, against
 from tests.simulators.web_and_sql import Build
@@ -33,13 +33,13 @@ def answers(found):
 @pytest.mark.parametrize("build", [Build(), Build(load=440.0), Build(load=352.0)], ids=["alike", "more", "less load"])
 def test_runs_of_one_build_are_not_worse_under_any_load(build):
     found = pairs(build)
-    assert Answer.WORSE not in answers(found), [[one.name for one in critical(each)] for each in found]
+    assert Answer.WORSE not in answers(found), [[one.name for one in list_critical(each)] for each in found]
 
 
 def test_a_higher_load_is_told_first_and_what_goes_with_it_is_compared_for_each_operation():
     found = pairs(Build(load=440.0))
     for one in found:
-        assert story(one)[0].startswith("The load was not the same")
+        assert tell_story(one)[0].startswith("The load was not the same")
         assert all(each.outcome != ComparisonOutcome.REGRESSION for each in one.judged if each.name == "cpu.busy")
     assert answers(found).count(Answer.NOT_WORSE) >= PAIRS / 3
 
@@ -49,15 +49,15 @@ def test_more_processor_time_for_an_operation_is_the_cause_that_is_named_first()
     assert answers(found).count(Answer.WORSE) >= PAIRS - 1
     for one in found:
         if answer(one) == Answer.WORSE:
-            assert "than a: processor time of" in story(one)[1]
+            assert "than a: processor time of" in tell_story(one)[1]
         else:
-            assert "runs of the baseline would decide it" in story(one)[1]
+            assert "runs of the baseline would decide it" in tell_story(one)[1]
 
 
 def test_so_it_is_under_a_higher_load():
     found = pairs(replace(COSTLIER, load=440.0))
     assert answers(found).count(Answer.WORSE) >= PAIRS / 2
-    assert any("for each operation" in story(one)[1] for one in found)
+    assert any("for each operation" in tell_story(one)[1] for one in found)
 
 
 def test_several_baselines_find_a_smaller_difference():
@@ -102,8 +102,8 @@ def test_what_varied_as_much_between_the_baselines_leaves_nothing_open():
     small, usual = Build(memory_mb=1.25 * Build().memory_mb, spread=0), Build(spread=0)
     known, new = [a_side("a", usual, seed) for seed in range(4)], a_side("b", small, 9)
     as_small = a_side("a", replace(small, memory_mb=1.3 * Build().memory_mb), 5)
-    assert "memory.committed_bytes" in {one.name for one in suspects(against(known, new))}
-    assert "memory.committed_bytes" not in {one.name for one in suspects(against([as_small, *known], new))}
+    assert "memory.committed_bytes" in {one.name for one in find_suspects(against(known, new))}
+    assert "memory.committed_bytes" not in {one.name for one in find_suspects(against([as_small, *known], new))}
 
 
 def test_processor_time_is_held_against_a_load_that_counts_as_the_same():
@@ -130,6 +130,6 @@ def test_a_missing_counter_that_no_answer_rests_on_leaves_nothing_open():
 
     first, missing = a_side("a", Build(), 0), "b does not record"
     second = a_side("b", Build(), 50, without("Queue Length"))
-    assert not any(missing in doubt for doubt in doubts(against([first], second)))
+    assert not any(missing in doubt for doubt in list_doubts(against([first], second)))
     second = a_side("b", Build(), 50, without("% Processor Time"))
-    assert any(missing in doubt for doubt in doubts(against([first], second)))
+    assert any(missing in doubt for doubt in list_doubts(against([first], second)))

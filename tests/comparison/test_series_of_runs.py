@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from plimsoll.comparison.hosts import Key
-from plimsoll.comparison.signal_settings import checked
-from plimsoll.comparison.trend import RunMeans, trend
+from plimsoll.comparison.signal_settings import check_settings
+from plimsoll.comparison.trend import RunMeans, compute_history_trend
 from plimsoll.hosts.settings import Settings
-from plimsoll.report.comparison.trend import junit, lines
+from plimsoll.report.comparison.trend import format_junit, format_lines
 from plimsoll.rules.load import load_signals
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.subjects import Subject
@@ -36,11 +36,15 @@ def runs(count, hosts, changed_from=None, lacking=(), deviation=0.01, name=CPU, 
 
 
 def found_in(*arguments, **more):
-    return trend(list(runs(*arguments, **more)), checked(Settings().compare, Path("plimsoll.toml"), load_signals()))
+    return compute_history_trend(
+        list(runs(*arguments, **more)), check_settings(Settings().compare, Path("plimsoll.toml"), load_signals())
+    )
 
 
 def shown(found):
-    return "\n".join("".join(part if isinstance(part, str) else part[0] for part in line) for line in lines(found))
+    return "\n".join(
+        "".join(part if isinstance(part, str) else part[0] for part in line) for line in format_lines(found)
+    )
 
 
 def test_a_change_is_seen_near_the_end_and_of_few_runs():
@@ -64,7 +68,7 @@ def test_that_nothing_changed_is_said_with_what_could_be_seen():
     unlike = found_in(8, 3, deviation=0.4)
     assert (unlike.changes, unlike.can_tell) == ((), False)
     assert shown(unlike).startswith("Not known. 3 signals of 8 runs")
-    (error,) = ElementTree.fromstring(junit(unlike)).iter("error")
+    (error,) = ElementTree.fromstring(format_junit(unlike)).iter("error")
     assert "to tell a change of one of 3 signals" in error.get("message", "")
 
 
@@ -90,7 +94,7 @@ def test_what_not_all_runs_recorded_is_named():
 
 
 def test_a_signal_that_became_worse_fails_its_case():
-    found = ElementTree.fromstring(junit(found_in(24, 3, changed_from=12)))
+    found = ElementTree.fromstring(format_junit(found_in(24, 3, changed_from=12)))
     assert {name: found.get(name) for name in ("tests", "failures", "errors")} == {
         "tests": "4",
         "failures": "1",

@@ -12,9 +12,9 @@ import pytest
 from plimsoll.api.inputs import Inputs
 from plimsoll.api.review import ReviewSettings, review_inputs
 from plimsoll.demo.examples import EXPECTED, HEALTHY, SITES, TROUBLE, write_examples
-from plimsoll.demo.site import counters, load_site, simulate
+from plimsoll.demo.site import list_counters, load_site, simulate
 from plimsoll.insights.insights import Insights
-from plimsoll.model.times import iso
+from plimsoll.model.times import format_iso
 from plimsoll.report.json import ReviewDocument
 from plimsoll.review.findings import Outcome
 from plimsoll.review.review import Review
@@ -75,8 +75,8 @@ def test_exactly_what_was_put_in_is_found(system: str) -> None:
     assert [subject for subject, *_ in crossed] == [subject for subject, *_ in answer]
     for (subject, *times), (_, *stated) in zip(crossed, answer, strict=True):
         for at, outcome in zip(times, stated, strict=True):
-            off = datetime.fromisoformat(iso(at)) - datetime.fromisoformat(outcome)
-            assert abs(off) <= WITHIN, (subject, iso(at), outcome)
+            off = datetime.fromisoformat(format_iso(at)) - datetime.fromisoformat(outcome)
+            assert abs(off) <= WITHIN, (subject, format_iso(at), outcome)
     assert judged(result) == judged(reviewed(EXAMPLES / system / HEALTHY)), "the two runs are judged by the same rules"
 
 
@@ -92,7 +92,7 @@ def test_only_the_counters_in_trouble_differ(system: str) -> None:
     site = load_site(system)
     for host in site.hosts:
         quiet, trouble = (simulate(site, host, trouble=in_trouble) for in_trouble in (False, True))
-        recorded = counters(site, host)
+        recorded = list_counters(site, host)
         changed = {path for path, counter in recorded.items() if counter.trouble is not None}
         changed |= {path for path, counter in recorded.items() if changed & {*counter.mean, *counter.sum}}
         differ = {path for path in quiet if not np.array_equal(quiet[path], trouble[path], equal_nan=True)}

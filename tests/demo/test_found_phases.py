@@ -5,7 +5,7 @@ from plimsoll.api.inputs import Inputs, read
 from plimsoll.api.review import ReviewSettings, review_inputs
 from plimsoll.demo.runs import write_runs
 from plimsoll.hosts.settings import Settings
-from plimsoll.report.wording import phases_text
+from plimsoll.report.wording import describe_phases
 from plimsoll.review.review_logs import review_logs
 from plimsoll.review.verdict import Verdict
 from plimsoll.rules.load import load
@@ -40,5 +40,5 @@ def test_hosts_in_operation_have_no_phases(tmp_path: Path) -> None:
     folder = next(write_run for write_run in write_runs(tmp_path) if write_run.name == "8GB")
     content = read(Inputs((str(folder),)))
     in_test, live = (review_logs(content, load(), Settings(), None, in_operation=item) for item in (False, True))
-    assert phases_text(in_test, in_test.zone).startswith("Phases found from ")
-    assert phases_text(live, live.zone) == ""
+    assert describe_phases(in_test, in_test.zone).startswith("Phases found from ")
+    assert describe_phases(live, live.zone) == ""

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from plimsoll.alerting.evaluator import Evaluator, evaluations
+from plimsoll.alerting.evaluator import Evaluator, list_evaluation_times
 from plimsoll.alerting.rule_targets import Site
-from plimsoll.demo.live_host import BACK, CYCLE, HOST, demo_points
+from plimsoll.demo.live_host import BACK, CYCLE, HOST, simulate_points
 from plimsoll.model.times import SECOND
 from plimsoll.rules.load import load
 from plimsoll.rules.states import State
@@ -18,9 +18,9 @@ STARTS = [1_800_000_000 * SECOND + offset for offset in (0, 123_456_789_012_345)
 @pytest.mark.parametrize("start", STARTS)
 def test_one_rule_fires_within_two_minutes_and_recovers_again_and_again(start, tmp_path):
     store = open_embedded(tmp_path)
-    store.live.write_points(demo_points(start, start - BACK, start + 2 * CYCLE))
+    store.live.write_points(simulate_points(start, start - BACK, start + 2 * CYCLE))
     judge = Evaluator(store.live, Site(load()), {}, {})
-    changes = judge.advance(evaluations(start - BACK, start + 2 * CYCLE)).changes
+    changes = judge.advance(list_evaluation_times(start - BACK, start + 2 * CYCLE)).changes
     fired = [change for change in changes if State.FIRING in (change.before, change.after)]
     assert {(change.rule.id, change.subject.host) for change in fired} == {("sql-page-life-expectancy", HOST)}
     begun = [change.at - start for change in fired if change.after == State.FIRING]
@@ -32,8 +32,8 @@ def test_one_rule_fires_within_two_minutes_and_recovers_again_and_again(start, t
 
 def test_points_are_the_same_however_they_are_asked_for():
     start = STARTS[0]
-    at_once = demo_points(start, start - BACK, start + MINUTE)
-    one_by_one = [demo_points(start, at, at) for at in range(start - BACK, start + MINUTE + 1, 10 * SECOND)]
+    at_once = simulate_points(start, start - BACK, start + MINUTE)
+    one_by_one = [simulate_points(start, at, at) for at in range(start - BACK, start + MINUTE + 1, 10 * SECOND)]
     assert len(at_once) == sum(map(len, one_by_one))
     result = {
         (at_once.series[n].key, t): v for n, t, v in zip(at_once.which, at_once.times, at_once.values, strict=True)

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from plimsoll.demo.runs import write_runs
-from plimsoll.demo.windows import added, significant
+from plimsoll.demo.windows import add_arrays, round_significant
 from plimsoll.model.log import Values
 
 STEADY = slice(240, None)
@@ -79,16 +79,16 @@ def test_totals_agree_with_their_instances(logs: dict[tuple[str, str], Recorded]
         np.testing.assert_allclose(actual, expected, rtol=1e-4, atol=1e-5, equal_nan=True)
 
     processors = [log[f"\\Processor({n})\\% Processor Time"] for n in range(4)]
-    agree(log[CPU], added(processors) / 4)
+    agree(log[CPU], add_arrays(processors) / 4)
     disks = [d for d in SPINDLES if host == "SQLSRV01" or d == "0 C:"]
     for counter in ("Disk Reads/sec", "Disk Writes/sec", "Avg. Disk Queue Length"):
         parts = [log[f"\\PhysicalDisk({disk})\\{counter}"] for disk in disks]
-        agree(log[f"\\PhysicalDisk(_Total)\\{counter}"], added(parts))
+        agree(log[f"\\PhysicalDisk(_Total)\\{counter}"], add_arrays(parts))
     for disk in (*disks, "_Total"):
         operations = ("Read", "Write")
         seconds = [log[f"\\PhysicalDisk({disk})\\Avg. Disk sec/{o}"] for o in operations]
         rates = [log[f"\\PhysicalDisk({disk})\\Disk {o}s/sec"] for o in operations]
-        queue = added(s * r for s, r in zip(seconds, rates, strict=True))
+        queue = add_arrays(s * r for s, r in zip(seconds, rates, strict=True))
         agree(log[f"\\PhysicalDisk({disk})\\Avg. Disk Queue Length"], queue)
     service = "sqlservr" if host == "SQLSRV01" else "RTCSrv"
     percent = [log[f"\\Process({p})\\% Processor Time"] for p in (service, "Idle", "_Total")]
@@ -130,4 +130,4 @@ def test_page_life_with_8_gb(logs: dict[tuple[str, str], Recorded]) -> None:
 
 def test_significant_digits() -> None:
     values = np.array([0.0, 123456.7, 1234567.8, 0.000123456789, -2.0000004, 99.99996])
-    assert significant(values).tolist() == [0.0, 123457.0, 1234570.0, 0.000123457, -2.0, 100.0]
+    assert round_significant(values).tolist() == [0.0, 123457.0, 1234570.0, 0.000123457, -2.0, 100.0]

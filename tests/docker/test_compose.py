@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from plimsoll.model.shipped_tables import shipped_files
+from plimsoll.model.shipped_tables import find_shipped_files
 from plimsoll.store.influx import tokens
 from tests.servers.influx import InfluxDB
 from tests.servers.programs import INFLUXDB, TELEGRAF
@@ -208,7 +208,7 @@ def test_telegraf_starts_as_it_does_in_its_container(bucket, telegraf, tmp_path)
     for result, here in {
         "$$": "$",
         "/run/plimsoll/token": str(tmp_path / "token"),
-        "/etc/plimsoll/telegraf": str(shipped_files("telegraf")),
+        "/etc/plimsoll/telegraf": str(find_shipped_files("telegraf")),
         "exec telegraf": f"exec {telegraf}",
     }.items():
         assert result in script

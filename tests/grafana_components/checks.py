@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from plimsoll.dashboards.areas import PanelSpec, load_areas
-from plimsoll.dashboards.limits import PanelLimits, drawn
+from plimsoll.dashboards.limits import PanelLimits, select_drawn
 from plimsoll.export.grafana.dashboards.parts import load_look
 from plimsoll.rules.load import load_signals
 
@@ -85,7 +85,7 @@ def _limit_faults(spec: PanelSpec, panel: Report) -> Iterator[str]:
     units = {field["unit"] for field in fields}
     if not units <= {spec.unit or look.unit, look.small}:
         yield f"its unit is {units}, not {spec.unit or look.unit}"
-    limits = sorted({rule.healthy.limit for rule in drawn(PanelLimits().rules_of(spec))})
+    limits = sorted({rule.healthy.limit for rule in select_drawn(PanelLimits().rules_of(spec))})
     for field in fields:
         steps = {step["value"] for step in field["steps"]} if field["lines"] in ("line", "dashed") else set()
         lines = sorted(steps - {None})

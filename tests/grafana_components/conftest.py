@@ -13,7 +13,7 @@ from plimsoll.export.prometheus.dashboards import prometheus_dashboards
 from plimsoll.model.run import Recording, Run, StoredRun
 from plimsoll.model.times import SECOND
 from plimsoll.store.influx.address import InfluxAddress
-from plimsoll.store.influx.runs import influx_store
+from plimsoll.store.influx.runs import make_influx_store
 from plimsoll.store.influx.server import InfluxServer
 from plimsoll.store.line_protocol import encode, request_bodies
 from tests.conftest import VictoriaMetrics, lacking
@@ -40,7 +40,7 @@ def logs():
 def bucket(influxdb, logs):
     """A bucket with the hosts, and two runs of them."""
     fresh = influxdb.fresh()
-    store = influx_store(InfluxServer(InfluxAddress(fresh.url, fresh.org, fresh.bucket, fresh.token)))
+    store = make_influx_store(InfluxServer(InfluxAddress(fresh.url, fresh.org, fresh.bucket, fresh.token)))
     for log in logs:
         assert store.live.write_points(points_of(log)).refused == 0
     half = len(logs[0].times) // 2

@@ -21,12 +21,12 @@ def catalogue():
 
 def changed(folder, catalogue, host="WEB1", rule=CPU, healthy="< 97 %", reason="a batch server", who="anna", **options):
     fields = {"healthy": healthy, "reason": reason, **options}
-    return overlay.change(folder, catalogue, catalogue.rules[rule], host, fields, who)
+    return overlay.change_limit(folder, catalogue, catalogue.rules[rule], host, fields, who)
 
 
 def judged(folder, catalogue, host, rule=CPU, given=""):
     path = folder / "plimsoll.toml"
-    overrides = overlay.with_overlay(settings.parse(given, path), path, folder, catalogue)
+    overrides = overlay.load_with_overlay(settings.parse(given, path), path, folder, catalogue)
     return overrides.of(catalogue.rules[rule], host)
 
 
@@ -63,7 +63,7 @@ def test_changes_of_several_hosts_and_rules_stay_when_another_is_made(tmp_path, 
     assert result.keys() == {"WEB1", "DB1", HOSTILE}  # web1 is WEB1
     assert judged(tmp_path, catalogue, "WEB1", DISK)[0].healthy.limit == pytest.approx(0.035)
     assert judged(tmp_path, catalogue, HOSTILE)[0].healthy.limit == 97
-    assert overlay.changed_here(tmp_path, DISK) == {"web1", "db1"}
+    assert overlay.list_changed_hosts(tmp_path, DISK) == {"web1", "db1"}
 
 
 @run_each(

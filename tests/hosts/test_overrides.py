@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from plimsoll.hosts.facts import recorded_facts
+from plimsoll.hosts.facts import find_recorded_facts
 from plimsoll.hosts.settings import load
 from plimsoll.model.errors import Unusable
 from plimsoll.model.log import Log
-from plimsoll.model.names import shipped
+from plimsoll.model.names import load_shipped
 from plimsoll.model.perfmon import CounterPath
 from plimsoll.model.series import Series
 from plimsoll.model.times import Zone
@@ -262,17 +262,17 @@ def a_log(tmp_path, *series):
 
 def test_processors_are_counted_from_what_shows_most_of_them(tmp_path):
     def counters(template, instances):
-        return [shipped().series(CounterPath.parse(template.format(name)), "H") for name in instances]
+        return [load_shipped().series(CounterPath.parse(template.format(name)), "H") for name in instances]
 
     busy = counters(r"\Processor({})\% Processor Time", ["0", "1", "_Total"])
     groups = counters(
         r"\Processor Information({})\% Processor Time", ["0,0", "0,1", "0,_Total", "1,0", "1,1", "_Total"]
     )
-    assert recorded_facts([a_log(tmp_path, *busy)])["h", None] == {"processors": 2}
-    assert recorded_facts([a_log(tmp_path, *busy, *groups)])["h", None] == {"processors": 4}
+    assert find_recorded_facts([a_log(tmp_path, *busy)])["h", None] == {"processors": 2}
+    assert find_recorded_facts([a_log(tmp_path, *busy, *groups)])["h", None] == {"processors": 4}
     linux = [Series("h", "cpu", (("cpu", name),), "usage_idle") for name in ("cpu0", "cpu1", "cpu2", "cpu-total")]
     sysstat = [Series("s", "per_cpu", (("device", name),), "pct_idle") for name in ("cpu0", "all")]
-    seen = recorded_facts([a_log(tmp_path, *linux, *sysstat)])
+    seen = find_recorded_facts([a_log(tmp_path, *linux, *sysstat)])
     assert (seen["h", None], seen["s", None]) == ({"processors": 3}, {"processors": 1})
 
 

@@ -20,10 +20,10 @@ from write_blg import (
     whole_object,
 )
 
-from plimsoll.ingest.convert.convert import to_csv
+from plimsoll.ingest.convert.convert import write_csv
 from plimsoll.ingest.read import read_log
 from plimsoll.model.errors import Unusable
-from plimsoll.model.times import iso
+from plimsoll.model.times import format_iso
 from tests.cells import cells
 from tests.ingest.blg_logs import (
     AHEAD,
@@ -64,7 +64,10 @@ def table(values):
 def test_whole_objects(read, recorder, extra):
     content = read(whole(Recorder(pointer=recorder.pointer, more_system_events=extra)))
     assert (content.format, content.hosts, content.zone.name) == ("BLG", ("WEB01",), "UTC-05:00")
-    assert [iso(int(time)) for time in content.times[:2]] == ["2024-01-15T15:00:01.000Z", "2024-01-15T15:00:16.000Z"]
+    assert [format_iso(int(time)) for time in content.times[:2]] == [
+        "2024-01-15T15:00:01.000Z",
+        "2024-01-15T15:00:16.000Z",
+    ]
     assert table(content) == {
         r"\Process(Idle)\% Processor Time": [None, 200, 200, 200],
         r"\Process(Idle)\Thread Count": [2, 2, 2, 2],
@@ -254,13 +257,13 @@ def test_without_a_clock_of_utc_the_header_tells_the_offset(read):
     for started, zone in (("15:00:00", "UTC-05:00"), ("14:00:00", "UTC-04:00")):
         content = read(log(result, Recorder(started=filetime(f"2024-01-15T{started}"))))
         assert content.zone.name == zone
-        assert iso(int(content.times[0])) == f"2024-01-15T{int(started[:2]):02}:00:01.000Z"
+        assert format_iso(int(content.times[0])) == f"2024-01-15T{int(started[:2]):02}:00:01.000Z"
 
 
 def test_it_is_the_log_that_its_csv_is(read, tmp_path):
     for result in (whole(rows=9), single(rows=9)):
         content = read(result)
-        to_csv(content, tmp_path / "run.csv")
+        write_csv(content, tmp_path / "run.csv")
         same = read_log(tmp_path / "run.csv")
         assert same.remarks == ()
         assert [series.key for series in same.series] == [series.key for series in content.series]
@@ -288,7 +291,7 @@ def test_types_and_lives_are_shown(plimsoll, tmp_path):
 
 
 def test_it_joins_other_logs_of_the_run(plimsoll, read, tmp_path):
-    to_csv(read(whole()), tmp_path / "same.csv")
+    write_csv(read(whole()), tmp_path / "same.csv")
     (tmp_path / "other.blg").write_bytes(single())
     done = plimsoll("review", tmp_path, "--json", tmp_path / "review.json")
     assert done.status == 0

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from plimsoll.ingest.convert.convert import to_csv
+from plimsoll.ingest.convert.convert import write_csv
 from plimsoll.ingest.read import read_log
 from plimsoll.model.errors import Unusable
-from plimsoll.model.times import iso
+from plimsoll.model.times import format_iso
 
 BUFFER = 65536
 CUSTOM = {"Priority Base", "Elapsed Time", "ID Process", "Creating Process ID"}
@@ -33,7 +33,7 @@ def values(outcome):
 def test_size_and_times(outcome):
     assert (outcome.hosts, outcome.zone.name, outcome.remarks) == (("ZACH-PC",), "UTC-04:00", ())
     assert (len(outcome.series), outcome.present, outcome.missing) == (1832, 17278, 2874)
-    assert (iso(int(outcome.times[0])), iso(int(outcome.times[-1]))) == (
+    assert (format_iso(int(outcome.times[0])), format_iso(int(outcome.times[-1]))) == (
         "2007-08-14T19:40:38.659Z",
         "2007-08-14T19:50:38.599Z",
     )
@@ -103,7 +103,7 @@ def test_identities_of_calculated_values(outcome, values):
 
 
 def test_its_csv_is_the_same_log(outcome, tmp_path):
-    to_csv(outcome, tmp_path / "run.csv")
+    write_csv(outcome, tmp_path / "run.csv")
     same = read_log(tmp_path / "run.csv")
     assert same.remarks == ()
     assert [series.key for series in same.series] == [series.key for series in outcome.series]

@@ -14,8 +14,8 @@ from plimsoll.ingest.formats.registry import FORMATS
 from plimsoll.ingest.read import read_log
 from plimsoll.ingest.reading import ReadOptions
 from plimsoll.model.errors import Unusable
-from plimsoll.model.parameters import as_options
-from plimsoll.model.times import Zone, iso
+from plimsoll.model.parameters import replace_marks_by_options
+from plimsoll.model.times import Zone, format_iso
 from tests.cells import cells
 
 FOLDER = Path(__file__).parent / "cases"
@@ -29,13 +29,13 @@ def reported(path, options):
     try:
         log = read_log(path, ReadOptions(zone, options.get("format"), options.get("encoding")))
     except Unusable as error:
-        result = as_options(str(error)).replace(str(path), path.name)
+        result = replace_marks_by_options(str(error)).replace(str(path), path.name)
         return {"refused": result.replace(", ".join(reader.NAME for reader in FORMATS), "<formats>")}
     return {
         "format": log.format,
         "zone": log.zone.label(int(log.times[0]) if len(log.times) else 0),
         "interval_s": log.interval and log.interval / 1e9,
-        "times": [iso(int(time)) for time in log.times],
+        "times": [format_iso(int(time)) for time in log.times],
         "series": [
             {
                 "host": series.host,
@@ -46,7 +46,13 @@ def reported(path, options):
             for at, series in enumerate(log.series)
         ],
         "remarks": [
-            {"kind": r.kind.value, "line": r.line, "counter": r.counter, "count": r.count, "text": as_options(r.text)}
+            {
+                "kind": r.kind.value,
+                "line": r.line,
+                "counter": r.counter,
+                "count": r.count,
+                "text": replace_marks_by_options(r.text),
+            }
             for r in log.remarks
         ],
     }

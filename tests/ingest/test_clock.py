@@ -5,21 +5,21 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 import pytest
 
-from plimsoll.ingest.shared.clock import in_order, to_utc
+from plimsoll.ingest.shared.clock import convert_to_utc, sort_times
 from plimsoll.model.remark import Remarks
-from plimsoll.model.times import SECOND, Zone, instant
+from plimsoll.model.times import SECOND, Zone, convert_to_instant
 
 
 def clock(start, minutes):
     """Wall-clock times in ns: `start`, and so many minutes later each."""
     first = datetime.fromisoformat(start).replace(tzinfo=UTC)
-    return np.array([instant(first + timedelta(minutes=m)) for m in minutes], dtype=np.int64)
+    return np.array([convert_to_instant(first + timedelta(minutes=m)) for m in minutes], dtype=np.int64)
 
 
 def read(local, zone, lines, headers=()):
     """The instants of rows in ascending order, their order where it is not that of the file, and the remarks."""
     remarks = Remarks()
-    times, order = in_order(to_utc(local, zone, lines, remarks, headers), lines, headers, remarks)
+    times, order = sort_times(convert_to_utc(local, zone, lines, remarks, headers), lines, headers, remarks)
     return times, None if order is None else order.tolist(), list(remarks)
 
 

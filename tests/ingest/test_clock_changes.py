@@ -7,14 +7,14 @@ from zoneinfo import ZoneInfo
 
 import numpy as np
 
-from plimsoll.ingest.shared.clock import to_utc
-from plimsoll.ingest.shared.zones import _file, stated
+from plimsoll.ingest.shared.clock import convert_to_utc
+from plimsoll.ingest.shared.zones import _load_zones, make_stated_zone
 from plimsoll.model.remark import Kind, Remarks
-from plimsoll.model.times import SECOND, Zone, instant
+from plimsoll.model.times import SECOND, Zone, convert_to_instant
 from tests.each import run_each
 
 MINUTE = timedelta(minutes=1)
-CHANGING = _file().changing
+CHANGING = _load_zones().changing
 # Zones under names that zones.yaml does not know, as those of other languages: their changes are one whole hour in the
 # small hours of a Sunday in spring or autumn.
 USUAL = {
@@ -57,11 +57,11 @@ def changes_of(key):
 def recorded(moments, name, key, *, clock=None):
     """What is made of the wall clock of these moments: minutes by which each is wrong, and the remarks."""
     rule = ZoneInfo(key)
-    local = [instant(moment.astimezone(clock or rule).replace(tzinfo=UTC)) for moment in moments]
+    local = [convert_to_instant(moment.astimezone(clock or rule).replace(tzinfo=UTC)) for moment in moments]
     bias = -(moments[0].astimezone(rule).utcoffset() // MINUTE)
     remarks = Remarks()
-    times = to_utc(np.array(local), Zone.from_bias(name, bias), range(2, 2 + len(local)), remarks)
-    wrong = (times - np.array([instant(moment) for moment in moments])) // (60 * SECOND)
+    times = convert_to_utc(np.array(local), Zone.from_bias(name, bias), range(2, 2 + len(local)), remarks)
+    wrong = (times - np.array([convert_to_instant(moment) for moment in moments])) // (60 * SECOND)
     return set(wrong.tolist()) - {0}, list(remarks)
 
 
@@ -121,6 +121,6 @@ def test_a_clock_that_goes_on_over_its_zone_s_change_is_believed(case):
 def test_the_offsets_that_a_zone_has_are_trusted(name):
     for _, before, after in changes_of(CHANGING[name]):
         remarks = Remarks()
-        stated(f"{name} Standard Time", -before, None, remarks)
-        stated(f"{name} Daylight Time", -after, None, remarks)
+        make_stated_zone(f"{name} Standard Time", -before, None, remarks)
+        make_stated_zone(f"{name} Daylight Time", -after, None, remarks)
         assert not list(remarks)

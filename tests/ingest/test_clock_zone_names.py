@@ -2,12 +2,12 @@
 
 import pytest
 
-from plimsoll.ingest.shared.zones import _file, by_windows, is_steady, stated
+from plimsoll.ingest.shared.zones import _load_zones, find_windows_zone, is_steady, make_stated_zone
 from plimsoll.model.parameters import Parameter
 from plimsoll.model.remark import Kind, Remarks
 from plimsoll.model.times import Zone
 
-UNCHANGING = _file().unchanging
+UNCHANGING = _load_zones().unchanging
 
 
 @pytest.mark.parametrize(
@@ -31,7 +31,7 @@ UNCHANGING = _file().unchanging
 )
 def test_a_bias_with_the_opposite_sign_is_taken_and_told(name, bias, named, is_, zone_):
     remarks = Remarks()
-    zone = stated(name, bias, None, remarks)
+    zone = make_stated_zone(name, bias, None, remarks)
     assert zone == Zone.from_bias(name, bias)
     (remark,) = remarks
     assert (remark.kind, remark.text) == (
@@ -58,7 +58,7 @@ def test_a_bias_with_the_opposite_sign_is_taken_and_told(name, bias, named, is_,
 )
 def test_a_bias_that_its_zone_never_had_is_taken_and_told(name, bias, is_, zone_):
     remarks = Remarks()
-    assert stated(name, bias, None, remarks) == Zone.from_bias(name, bias)
+    assert make_stated_zone(name, bias, None, remarks) == Zone.from_bias(name, bias)
     (remark,) = remarks
     assert (remark.kind, remark.text) == (
         Kind.GUESSED,
@@ -80,7 +80,7 @@ def test_a_bias_that_its_zone_never_had_is_taken_and_told(name, bias, is_, zone_
 )
 def test_a_bias_that_its_zone_once_had_is_trusted(name, bias):
     remarks = Remarks()
-    stated(name, bias, None, remarks)
+    make_stated_zone(name, bias, None, remarks)
     assert list(remarks) == []
 
 
@@ -101,7 +101,7 @@ def test_a_bias_that_its_zone_once_had_is_trusted(name, bias):
 )
 def test_people_can_say_that_the_name_is_right(name, bias, inputs):
     remarks = Remarks()
-    assert stated(name, bias, Zone.parse(inputs), remarks) == Zone.parse(inputs)
+    assert make_stated_zone(name, bias, Zone.parse(inputs), remarks) == Zone.parse(inputs)
     (remark,) = remarks
     assert remark.kind is Kind.REPAIRED
     assert remark.text.endswith(f"{Parameter.ZONE} agrees with the name, which is taken")
@@ -113,7 +113,7 @@ def test_people_can_say_that_the_name_is_right(name, bias, inputs):
 )
 def test_a_zone_that_is_not_the_name_s_does_not_count(name, bias, inputs):
     remarks = Remarks()
-    assert stated(name, bias, Zone.parse(inputs), remarks) == Zone.from_bias(name, bias)
+    assert make_stated_zone(name, bias, Zone.parse(inputs), remarks) == Zone.from_bias(name, bias)
     assert [remark.kind for remark in remarks] == [Kind.GUESSED]
 
 
@@ -136,7 +136,7 @@ def test_a_zone_that_is_not_the_name_s_does_not_count(name, bias, inputs):
 )
 def test_a_bias_is_trusted_without_a_word(name, bias):
     remarks = Remarks()
-    assert stated(name, bias, Zone.parse("Asia/Tokyo"), remarks) == Zone.from_bias(name, bias)
+    assert make_stated_zone(name, bias, Zone.parse("Asia/Tokyo"), remarks) == Zone.from_bias(name, bias)
     assert list(remarks) == []
 
 
@@ -144,9 +144,9 @@ def test_a_bias_is_trusted_without_a_word(name, bias):
 def test_each_offset_of_the_zones_that_never_change(minutes):
     for name in UNCHANGING[minutes]:
         remarks = Remarks()
-        stated(name, -minutes, None, remarks)
+        make_stated_zone(name, -minutes, None, remarks)
         assert not list(remarks)
-        stated(name, minutes, None, remarks)
+        make_stated_zone(name, minutes, None, remarks)
         assert len(list(remarks)) == (minutes != 0)
 
 
@@ -162,7 +162,7 @@ def test_each_offset_of_the_zones_that_never_change(minutes):
     ],
 )
 def test_steady_zones_by_windows_name(name, label):
-    zone = by_windows(name)
+    zone = find_windows_zone(name)
     assert zone
     assert zone.label(0) == label
     assert is_steady(zone.name)
@@ -170,11 +170,11 @@ def test_steady_zones_by_windows_name(name, label):
 
 @pytest.mark.parametrize("name", ["W. Europe Standard Time", "W. Europe Daylight Time"])
 def test_a_changing_zone_by_windows_name_goes_by_its_rules(name):
-    assert by_windows(name) == Zone(name, Zone.parse("Europe/Berlin").rule)
+    assert find_windows_zone(name) == Zone(name, Zone.parse("Europe/Berlin").rule)
 
 
 @pytest.mark.parametrize(
     "name", ["", "Tokyo", "W. Europe", "Tokyo Daylight Time", "Nowhere Standard Time", "UTC+99", "UTC+5", "Asia/Tokyo"]
 )
 def test_what_is_no_zone_of_windows(name):
-    assert by_windows(name) is None
+    assert find_windows_zone(name) is None

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from plimsoll.ingest.files import open as open_module
-from plimsoll.ingest.files.open import opened
+from plimsoll.ingest.files.open import open_logs
 from plimsoll.ingest.read import read_log, read_logs
 from plimsoll.model.errors import Unusable
 
@@ -71,13 +71,16 @@ def test_standard_input(monkeypatch):
 def test_a_bomb_is_refused_before_it_goes_off(tmp_path, pack):
     path = tmp_path / "bomb"
     path.write_bytes(pack(bytes(20_000_000)))
-    with opened(path, most=10_000_000) as contents, pytest.raises(Unusable, match=r"unpacks to more than 0\.00931 GB"):
+    with (
+        open_logs(path, most=10_000_000) as contents,
+        pytest.raises(Unusable, match=r"unpacks to more than 0\.00931 GB"),
+    ):
         list(contents)
 
 
 def test_a_zip_bomb(tmp_path):
     path = zipped(tmp_path / "bomb.zip", bomb=bytes(50_000_000))
-    with opened(path, most=10_000_000) as contents, pytest.raises(Unusable, match="bomb: unpacks to more than"):
+    with open_logs(path, most=10_000_000) as contents, pytest.raises(Unusable, match="bomb: unpacks to more than"):
         list(contents)
 
 
@@ -138,7 +141,10 @@ def test_a_file_with_more_behind_its_last_stream_is_refused(tmp_path, pack, behi
 def test_a_bomb_in_a_second_stream_is_refused_before_it_goes_off(tmp_path, pack):
     path = tmp_path / "bomb"
     path.write_bytes(pack(LOG.read_bytes()) + pack(bytes(20_000_000)))
-    with opened(path, most=10_000_000) as contents, pytest.raises(Unusable, match=r"unpacks to more than 0\.00931 GB"):
+    with (
+        open_logs(path, most=10_000_000) as contents,
+        pytest.raises(Unusable, match=r"unpacks to more than 0\.00931 GB"),
+    ):
         list(contents)
 
 
@@ -219,7 +225,7 @@ def test_what_is_packed_without_end_is_refused(tmp_path):
 
 def test_all_that_is_in_an_archive_has_a_limit(tmp_path):
     path = zipped(tmp_path / "x.zip", **{f"{at}.csv": bytes(1000) for at in range(20)})
-    with opened(path, most=1000) as contents:
+    with open_logs(path, most=1000) as contents:
         refused = [content for content in contents if content.refused]
     assert [content.name for content in refused] == [f"{path}/{at}.csv" for at in range(2, 20)]
 
@@ -343,7 +349,7 @@ def test_folders_as_some_of_windows_write_them_are_no_files(tmp_path):
 @pytest.mark.skipif(not Path("/dev/zero").exists(), reason="Windows has no such device")
 def test_what_flows_without_end_is_refused():
     with pytest.raises(Unusable, match=r"/dev/zero: gives more than 0\.00931 GB; write it to a file"):
-        opened(Path("/dev/zero"), most=10_000_000).__enter__()
+        open_logs(Path("/dev/zero"), most=10_000_000).__enter__()
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such names")

@@ -16,11 +16,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from plimsoll.ingest.convert.convert import LogSelection, to_csv, to_line_protocol, to_parquet
+from plimsoll.ingest.convert.convert import LogSelection, write_csv, write_line_protocol, write_parquet
 from plimsoll.ingest.read import read_log
 from plimsoll.model.errors import Unusable
 from plimsoll.model.log import Log
-from plimsoll.model.names import shipped
+from plimsoll.model.names import load_shipped
 from plimsoll.model.perfmon import CounterPath
 from plimsoll.model.times import SECOND, Zone
 
@@ -46,7 +46,7 @@ def logs(draw):
     times = (1_700_000_000_000 + np.cumsum(np.array(steps, dtype=np.int64))) * 1_000_000
     value = st.one_of(st.none(), st.floats(allow_nan=False, allow_infinity=False))
     columns = [np.array(draw(st.lists(value, min_size=len(steps), max_size=len(steps))), dtype=float) for _ in names]
-    series = tuple(shipped().series(path, "WEB01") for path in names)
+    series = tuple(load_shipped().series(path, "WEB01") for path in names)
     return Log(Path("log.csv"), "PDH-CSV", times, tuple(columns), series, draw(zones))
 
 
@@ -61,7 +61,7 @@ def assert_same(log, other):
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(log=logs())
 def test_csv_is_read_back_to_the_same_log(tmp_path, log):
-    assert to_csv(log, tmp_path / "out.csv").remarks == []
+    assert write_csv(log, tmp_path / "out.csv").remarks == []
     assert_same(read_log(tmp_path / "out.csv"), log)
 
 
@@ -84,7 +84,7 @@ def test_instants_are_read_back_from_a_clock_that_may_change(tmp_path, name, min
         series=a_log().series[:1],
         zone=Zone.parse(name) if "/" in name else Zone(name, timezone(timedelta(minutes=minutes))),
     )
-    to_csv(log, tmp_path / "out.csv")
+    write_csv(log, tmp_path / "out.csv")
     assert read_log(tmp_path / "out.csv").times.tolist() == times.tolist()
 
 
@@ -98,7 +98,7 @@ def test_a_clock_that_would_be_changed_is_written_by_its_offset(tmp_path):
         series=a_log().series[:1],
         zone=Zone("Egypt Standard Time", timezone(timedelta(hours=2))),
     )
-    (remark,) = to_csv(log, tmp_path / "out.csv").remarks
+    (remark,) = write_csv(log, tmp_path / "out.csv").remarks
     assert remark.text.startswith("the zone is written as UTC+02:00")
     again = read_log(tmp_path / "out.csv")
     assert (again.times.tolist(), again.zone.name, again.remarks) == (times.tolist(), "UTC+02:00", ())
@@ -107,7 +107,7 @@ def test_a_clock_that_would_be_changed_is_written_by_its_offset(tmp_path):
 def test_real_logs_are_read_back_to_the_same(tmp_path, real_logs):
     for path in sorted(real_logs.glob("*.[ct]*")):
         log = read_log(path)
-        to_csv(log, tmp_path / "out.csv")
+        write_csv(log, tmp_path / "out.csv")
         assert_same(read_log(tmp_path / "out.csv"), log)
 
 
@@ -118,7 +118,7 @@ def a_log():
         r"Processor(0)\% User Time",
         r"LogicalDisk(C:\)\Free Megabytes",
     ]
-    series = tuple(shipped().series(CounterPath.parse(rf"\\WEB 01\{name}"), "WEB 01") for name in names)
+    series = tuple(load_shipped().series(CounterPath.parse(rf"\\WEB 01\{name}"), "WEB 01") for name in names)
     columns = ([1.5, None, 3.0], [None, None, 8.57e-5], [0.1 + 0.2, None, 1e21], [7.0, 8.0, 9.0])
     times = np.array([0, 10, 20], dtype=np.int64) * SECOND
     return Log(
@@ -132,7 +132,7 @@ def a_log():
 
 
 def test_line_protocol_is_what_telegraf_would_have_written(tmp_path):
-    to_line_protocol(a_log(), tmp_path / "out.lp")
+    write_line_protocol(a_log(), tmp_path / "out.lp")
     cpu = r"win_cpu,host=WEB\ 01,instance={},objectname=Processor,source=WEB\ 01 "
     disk = r"win_disk,host=WEB\ 01,instance=C:,objectname=LogicalDisk,source=WEB\ 01 "
     assert (tmp_path / "out.lp").read_text().splitlines() == [
@@ -146,7 +146,7 @@ def test_line_protocol_is_what_telegraf_would_have_written(tmp_path):
 
 
 def test_parquet_is_wide(tmp_path):
-    to_parquet(a_log(), tmp_path / "out.parquet")
+    write_parquet(a_log(), tmp_path / "out.parquet")
     frame = pl.read_parquet(tmp_path / "out.parquet")
     assert frame.columns[:2] == ["time", r"\\WEB 01\Processor(0)\% Processor Time"]
     assert frame.to_series(1).to_list() == [1.5, None, 3.0]
@@ -158,7 +158,7 @@ def test_parquet_is_the_same_to_every_reader(tmp_path):
     log = a_log()
     odd = log.times + np.array([1, 123_456_789, 999_999_999])
     columns = (pl.Series([1.5, float("nan"), None]), *log.columns[1:])
-    to_parquet(replace(log, times=odd, columns=columns), out := tmp_path / "out.parquet")
+    write_parquet(replace(log, times=odd, columns=columns), out := tmp_path / "out.parquet")
     name = [*pl.read_parquet_schema(out)][1]
     arrow = pyarrow.parquet.read_table(out)
     assert (arrow["time"].cast("int64").to_pylist(), arrow[name].to_pylist()) == (odd.tolist(), [1.5, None, None])
@@ -170,15 +170,15 @@ def test_parquet_is_the_same_to_every_reader(tmp_path):
 
 def test_counters_that_are_not_perfmons_have_a_name_in_parquet(tmp_path):
     log = read_log(SADF)
-    to_parquet(log, tmp_path / "out.parquet")
+    write_parquet(log, tmp_path / "out.parquet")
     assert pl.read_parquet(tmp_path / "out.parquet").columns[1] == rf"\\{log.hosts[0]}\{log.series[0].path}"
 
 
 def test_no_two_columns_of_parquet_have_the_same_name(tmp_path):
     names = [r"P(a)\C", r"P(A)\C", r"P(a)\C [2]", r"P(a)\C"]
-    series = tuple(shipped().series(CounterPath.parse(rf"\\H\{name}"), "H") for name in names)
+    series = tuple(load_shipped().series(CounterPath.parse(rf"\\H\{name}"), "H") for name in names)
     log = Log(Path("log.csv"), "PDH-CSV", np.array([0]), (np.array([1.0]),) * 4, series, Zone.parse("UTC"))
-    (remark,) = to_parquet(log, tmp_path / "out.parquet").remarks
+    (remark,) = write_parquet(log, tmp_path / "out.parquet").remarks
     assert str(remark).endswith(r"\\H\P(a)\C: 3 columns of the same counter: numbered")
     assert pl.read_parquet(tmp_path / "out.parquet").columns[1:] == [
         r"\\H\P(a)\C",
@@ -233,16 +233,16 @@ def test_counters_that_are_not_perfmons_are_chosen_too(pattern):
 def test_a_time_finer_than_milliseconds_is_told(tmp_path):
     log = a_log()
     log.times[1] += 5
-    (remark,) = to_csv(log, tmp_path / "out.csv").remarks
+    (remark,) = write_csv(log, tmp_path / "out.csv").remarks
     assert "1 time cut to milliseconds" in str(remark)
 
 
 def test_columns_of_the_same_counter_are_one_field(tmp_path):
     twin = CounterPath.parse(r"\\H\System\Threads")
-    series = tuple(shipped().series(twin, "H") for _ in range(2))
+    series = tuple(load_shipped().series(twin, "H") for _ in range(2))
     columns = (np.array([np.nan, 2.0]), np.array([1.0, 3.0]))
     log = Log(Path("log.csv"), "PDH-CSV", np.array([0, SECOND]), columns, series, Zone.parse("UTC"))
-    to_line_protocol(log, tmp_path / "out.lp")
+    write_line_protocol(log, tmp_path / "out.lp")
     values = [line.split(" ")[1] for line in (tmp_path / "out.lp").read_text().splitlines()]
     assert values == ["Threads=1.0", "Threads=2.0"]
 
@@ -273,7 +273,7 @@ def points(path):
 def test_rows_of_one_time_are_one_point_in_line_protocol(tmp_path):
     names = [r"\\S\Memory\Pages/sec", r"\\S\Memory\Available Bytes"]
     log = a_csv(tmp_path / "log.csv", names, (0, 1, 10), (15, 2, " "), (15, 3, 30), (30, 4, 40))
-    to_line_protocol(log, tmp_path / "out.lp")
+    write_line_protocol(log, tmp_path / "out.lp")
     result = {(field, second): value for (_, field, second), value in points(tmp_path / "out.lp").items()}
     assert result == {
         ("Pages_persec", 0): 1.0,
@@ -288,7 +288,7 @@ def test_rows_of_one_time_are_one_point_in_line_protocol(tmp_path):
 def test_counters_that_differ_in_case_are_one_series_in_line_protocol(tmp_path):
     names = [r"\\S\Process(chrome)\Handle Count", r"\\s\Process(Chrome)\Handle Count"]
     log = a_csv(tmp_path / "log.csv", names, (0, 1, 9), (15, " ", 2), (30, " ", " "), (45, 4, " "))
-    assert to_line_protocol(log, tmp_path / "out.lp").remarks == []
+    assert write_line_protocol(log, tmp_path / "out.lp").remarks == []
     (head,) = {head for head, _, _ in points(tmp_path / "out.lp")}
     assert ",host=S,instance=chrome," in head
     assert {second: value for (_, _, second), value in points(tmp_path / "out.lp").items()} == {0: 1, 15: 2, 45: 4}
@@ -300,18 +300,18 @@ def test_counters_that_differ_in_case_are_one_series_in_line_protocol(tmp_path):
 def test_counters_that_line_protocol_cannot_tell_apart_are_not_mixed(tmp_path, item, other):
     names = [rf"\\S\LogicalDisk({instance})\% Free Space" for instance in (item, other)]
     log = a_csv(tmp_path / "log.csv", names, (0, 1, 9), (15, " ", 8))
-    (remark,) = to_line_protocol(log, tmp_path / "out.lp").remarks
+    (remark,) = write_line_protocol(log, tmp_path / "out.lp").remarks
     assert (remark.counter, remark.kind) == (names[1], "skipped")
     assert names[0] in remark.text
     assert list(points(tmp_path / "out.lp").values()) == [1.0]
-    assert to_line_protocol(LogSelection((names[1],)).of(log), tmp_path / "out.lp").remarks == []
+    assert write_line_protocol(LogSelection((names[1],)).of(log), tmp_path / "out.lp").remarks == []
     assert list(points(tmp_path / "out.lp").values()) == [9.0, 8.0]
 
 
 def test_an_instance_that_is_a_backslash_is_one_in_line_protocol(tmp_path):
     names = [r"\\S\LogicalDisk(\)\% Free Space", r"\\S\LogicalDisk\% Free Space"]
     log = a_csv(tmp_path / "log.csv", names, (0, 1, 2))
-    assert to_line_protocol(log, tmp_path / "out.lp").remarks == []
+    assert write_line_protocol(log, tmp_path / "out.lp").remarks == []
     assert sorted(
         (r",instance=(\)," in head, value) for (head, _, _), value in points(tmp_path / "out.lp").items()
     ) == [
@@ -322,13 +322,13 @@ def test_an_instance_that_is_a_backslash_is_one_in_line_protocol(tmp_path):
 
 def test_line_protocol_without_a_point_is_told(tmp_path):
     log = a_csv(tmp_path / "log.csv", [r"\\S\Memory\Pages/sec"], (0, " "), (15, " "))
-    size, (remark,) = to_line_protocol(log, tmp_path / "out.lp")
+    size, (remark,) = write_line_protocol(log, tmp_path / "out.lp")
     assert size == "0 points"
     assert "no values" in remark.text
     assert (tmp_path / "out.lp").read_bytes() == b""
 
 
-WRITERS = pytest.mark.parametrize("write", [to_csv, to_parquet, to_line_protocol])
+WRITERS = pytest.mark.parametrize("write", [write_csv, write_parquet, write_line_protocol])
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such names")

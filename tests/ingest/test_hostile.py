@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from plimsoll.ingest.read import read_log
-from plimsoll.ingest.shared.clock import to_utc
+from plimsoll.ingest.shared.clock import convert_to_utc
 from plimsoll.model.errors import Unusable
 from plimsoll.model.remark import Remarks
-from plimsoll.model.times import SECOND, Zone, instant
+from plimsoll.model.times import SECOND, Zone, convert_to_instant
 
 HEADER = b'"(PDH-CSV 4.0) (UTC)(0)","\\\\H\\Memory\\Available MBytes","\\\\H\\System\\Threads"\r\n'
 ROW = b'"01/01/2024 00:00:00.000"'
@@ -67,10 +67,10 @@ def test_a_row_of_times_and_numbers_without_end(tmp_path, cells):
 )
 @pytest.mark.usefixtures("in_time")
 def test_a_clock_that_is_changed_all_the_time(name, bias, start):
-    first = instant(datetime.fromisoformat(start).replace(tzinfo=UTC))
+    first = convert_to_instant(datetime.fromisoformat(start).replace(tzinfo=UTC))
     local = first + np.tile(np.array([0, 20, 40]), 3 * LONG) * MINUTE
     local[1::6] -= 120 * MINUTE
-    assert len(to_utc(local, Zone.from_bias(name, bias), range(len(local)), Remarks())) == len(local)
+    assert len(convert_to_utc(local, Zone.from_bias(name, bias), range(len(local)), Remarks())) == len(local)
 
 
 @pytest.mark.usefixtures("in_time")

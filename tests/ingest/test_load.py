@@ -15,9 +15,9 @@ import pytest
 from plimsoll.ingest.convert.write_pdh import WallClock, write_pdh
 from plimsoll.store import lease
 from plimsoll.store.influx.address import InfluxAddress
-from plimsoll.store.influx.runs import influx_store
+from plimsoll.store.influx.runs import make_influx_store
 from plimsoll.store.influx.server import InfluxServer
-from plimsoll.store.lease import LeaseEnded, leased
+from plimsoll.store.lease import LeaseEnded, hold_lease
 from plimsoll.store.protocol import Work
 from tests.conftest import built
 from tests.servers.influx import InfluxDB
@@ -43,7 +43,7 @@ def environment(bucket, monkeypatch):
 @pytest.fixture
 def store(bucket):
     server = InfluxServer(InfluxAddress(bucket.url, bucket.org, bucket.bucket, bucket.token), retry_s=5)
-    yield influx_store(server)
+    yield make_influx_store(server)
     server.close()
 
 
@@ -352,7 +352,7 @@ def test_a_run_that_is_being_loaded_is_deleted_only_by_force(plimsoll, environme
     plimsoll("ingest", pdh(tmp_path / "a.csv"), "--run", "night")
     with (
         pytest.raises(LeaseEnded, match="took it over"),
-        leased(store.runs.claims, "night", Work.LOADING, notify=print) as loading,
+        hold_lease(store.runs.claims, "night", Work.LOADING, notify=print) as loading,
     ):
         _delete_while_loading(plimsoll, loading, tmp_path / "a.csv")
     assert (store.runs.summaries(), content(store), store.runs.claims.current(60)) == ([], {}, [])
@@ -380,7 +380,7 @@ def test_killed_as_soon_as_it_is_listed_and_run_again_it_is_as_if_undisturbed(
     fields = {"INFLUX_BUCKET": fresh.bucket, "INFLUX_TOKEN": fresh.token}
     server = InfluxServer(InfluxAddress(fresh.url, fresh.org, fresh.bucket, fresh.token))
     process = begin({**environment, **fields}, log)
-    while not influx_store(server).runs.summaries():
+    while not make_influx_store(server).runs.summaries():
         assert process.poll() is None, process.communicate()
         time.sleep(0.02)
     process.kill()
@@ -390,8 +390,8 @@ def test_killed_as_soon_as_it_is_listed_and_run_again_it_is_as_if_undisturbed(
     monkeypatch.setattr(lease, "LIFE_S", 3.0)  # nobody beats for the one that was killed
     again = plimsoll("ingest", log, "--run", "night")
     assert again.status == 0, again.err
-    assert [replace(summary, generation="") for summary in influx_store(server).runs.summaries()] == runs
-    assert content(influx_store(server)) == expected
+    assert [replace(summary, generation="") for summary in make_influx_store(server).runs.summaries()] == runs
+    assert content(make_influx_store(server)) == expected
     server.close()
 
 
@@ -407,7 +407,7 @@ def test_a_server_that_stops_midway_is_waited_for(tmp_path, monkeypatch):
         )
         server = InfluxServer(address)
         process = begin(fields, log)
-        while not any(0 < summary.loaded < summary.values for summary in influx_store(server).runs.summaries()):
+        while not any(0 < summary.loaded < summary.values for summary in make_influx_store(server).runs.summaries()):
             assert process.poll() is None, process.communicate()
             time.sleep(0.05)
         database.stop()
@@ -417,8 +417,8 @@ def test_a_server_that_stops_midway_is_waited_for(tmp_path, monkeypatch):
         _, err = process.communicate(timeout=300)
         assert process.returncode == 0, err
         assert "trying again" in err
-        stopped = content(influx_store(server))
-        (run,) = influx_store(server).runs.summaries()
+        stopped = content(make_influx_store(server))
+        (run,) = make_influx_store(server).runs.summaries()
         assert run.complete
         assert run.values == sum(map(len, stopped.values()))
         server.close()

@@ -13,10 +13,10 @@ from plimsoll.model.log import Log
 from plimsoll.model.run import Recording, Run, StoredRun
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND, Zone
-from plimsoll.store.folders.runs import RunFolders, runs_only
+from plimsoll.store.folders.runs import RunFolders, make_store_of_runs
 from plimsoll.store.influx import runs as influx
 from plimsoll.store.influx.address import InfluxAddress
-from plimsoll.store.influx.runs import influx_store
+from plimsoll.store.influx.runs import make_influx_store
 from plimsoll.store.influx.server import InfluxServer
 from plimsoll.store.protocol import WriteResult
 
@@ -74,7 +74,7 @@ def small_batches(monkeypatch):
 
 
 def test_what_a_store_lost_is_written_again_by_the_same_call(tmp_path):
-    store, result = runs_only(LosesSecondBatch.open(tmp_path / "runs", make=True)), []
+    store, result = make_store_of_runs(LosesSecondBatch.open(tmp_path / "runs", make=True)), []
     loaded = load(store, RUN, [LOG], notify=result.append)
     assert (loaded.values, loaded.missing) == (120, 40)
     assert store.samples.counts(SERIES, *TIMES[[0, -1]].tolist()) == [60, 60]
@@ -87,7 +87,7 @@ def test_what_a_store_lost_is_written_again_by_the_same_call(tmp_path):
 
 def test_a_store_that_goes_on_losing_is_an_error(tmp_path):
     runs = LosesEachSecondBatch.open(tmp_path / "runs", make=True)
-    store = runs_only(runs)
+    store = make_store_of_runs(runs)
     with pytest.raises(Unusable, match='40 values of run "night" were acknowledged, but are not there'):
         load(store, RUN, [LOG])
     assert [summary.complete for summary in store.runs.summaries()] == [False]
@@ -96,7 +96,7 @@ def test_a_store_that_goes_on_losing_is_an_error(tmp_path):
 def test_what_influxdb_loses_a_moment_later_is_written_again(bucket, monkeypatch):
     monkeypatch.setattr(influx, "SETTLE_S", 1.0)
     server, result = LosesLater(InfluxAddress(bucket.url, bucket.org, bucket.bucket, bucket.token), retry_s=5), []
-    store = influx_store(server)
+    store = make_influx_store(server)
     loaded = load(store, RUN, [LOG], notify=result.append)
     server.loss.join()
     assert loaded.missing == 60

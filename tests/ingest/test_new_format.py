@@ -12,7 +12,7 @@ from plimsoll.ingest.formats import registry
 from plimsoll.ingest.reading import ReadOptions
 from plimsoll.ingest.shared.text import Text
 from plimsoll.model.errors import Unusable
-from plimsoll.model.times import iso
+from plimsoll.model.times import format_iso
 from tests.cells import cells
 
 PAGE = (Path(__file__).parents[2] / "docs" / "new-format.md").read_text(encoding="utf-8")
@@ -33,7 +33,7 @@ def test_it_reads_its_rows(format_):
     assert not any(item.sniff(text) for item in registry.FORMATS)
     log, expected = format_.read(text, ReadOptions()), json.loads(EXPECTED)
     assert log.format == expected["format"]
-    assert [iso(int(time)) for time in log.times] == expected["times"]
+    assert [format_iso(int(time)) for time in log.times] == expected["times"]
     assert [(series.host, series.path) for series in log.series] == [
         (item["host"], item["path"]) for item in expected["series"]
     ]

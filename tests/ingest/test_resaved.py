@@ -5,7 +5,7 @@ import pytest
 
 from plimsoll.ingest.read import read_log
 from plimsoll.model.errors import Unusable
-from plimsoll.model.times import iso
+from plimsoll.model.times import format_iso
 
 HEADER = '"(PDH-CSV 4.0) (UTC)(0)";"\\\\H\\System\\Threads";"\\\\H\\System\\Processes"'
 ROWS = [f"21.05.2024 13:41:{n};916,302785{n};{n},25" for n in range(10, 40)]
@@ -101,4 +101,6 @@ def test_spaces_within_times_may_be_of_any_kind(tmp_path, space):
     path = tmp_path / "log.csv"
     rows = [f'"01/25/2008{space}10:00:{n}{space}PM","1"' for n in (15, 30, 45)]
     path.write_text("\n".join([r'"(PDH-CSV 4.0) (UTC)(0)","\\H\System\Threads"', *rows, ""]), encoding="utf-8")
-    assert [iso(int(time)) for time in read_log(path).times] == [f"2008-01-25T22:00:{n}.000Z" for n in (15, 30, 45)]
+    assert [format_iso(int(time)) for time in read_log(path).times] == [
+        f"2008-01-25T22:00:{n}.000Z" for n in (15, 30, 45)
+    ]

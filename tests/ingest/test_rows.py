@@ -136,8 +136,8 @@ def test_a_log_that_grows_is_read_as_it_was_when_it_was_opened(tmp_path, monkeyp
 
     path = tmp_path / "log.csv"
     path.write_text(f'{HEADER}\n"05/21/2024 13:41:01.000","1","2"\n', newline="")
-    keep = regular._counts
-    monkeypatch.setattr(regular, "_counts", counts)
+    keep = regular._count_bytes
+    monkeypatch.setattr(regular, "_count_bytes", counts)
     monkeypatch.setattr(plain, "_SMALL", 0)
     log = read_log(path)
     assert (log.column(0).tolist(), log.remarks) == ([1], ())

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from plimsoll.ingest.runs import load as load_module
-from plimsoll.ingest.runs.load import load, unload
+from plimsoll.ingest.runs.load import load, unload_run
 from plimsoll.model.errors import Unusable
 from plimsoll.model.log import Log
 from plimsoll.model.run import Recording, Run, StoredRun
@@ -18,7 +18,7 @@ from plimsoll.model.times import SECOND, Zone
 from plimsoll.store import lease
 from plimsoll.store.influx import runs as influx_runs
 from plimsoll.store.influx.address import InfluxAddress
-from plimsoll.store.influx.runs import InfluxClaims, InfluxRuns, influx_store
+from plimsoll.store.influx.runs import InfluxClaims, InfluxRuns, make_influx_store
 from plimsoll.store.influx.server import InfluxServer
 from plimsoll.store.lease import LeaseEnded
 
@@ -122,7 +122,7 @@ class WatchedClaims(InfluxClaims):
 
 def watched(server, command, clock):
     """The store of a command."""
-    store = influx_store(server)
+    store = make_influx_store(server)
     assert isinstance(store.runs, InfluxRuns)
     store.runs.claims = WatchedClaims(server, command, clock)
     return store
@@ -176,15 +176,15 @@ PAUSED = [*enumerate(product(("load", "delete"), ("load", "delete", "force"), (T
 def test_paused_at_any_request_and_overtaken(server, first, case):
     """In the end the repeated call leads to all values, or to none; the values of another run stay."""
     work, other, goes_on = case
-    store, night = influx_store(server), log("web", ["x", "y", "z"])
+    store, night = make_influx_store(server), log("web", ["x", "y", "z"])
     beside = log("web", ["x", "w"], rows=8, start=START - 5 * SECOND)
     load(store, stored("beside", beside), [beside])
     without = content(store, "web")
     run = stored("night", night)
     works = {
         "load": lambda store: load(store, run, [night], merge=True),
-        "delete": lambda store: unload(store.runs, "night"),
-        "force": lambda store: unload(store.runs, "night", force=True),
+        "delete": lambda store: unload_run(store.runs, "night"),
+        "force": lambda store: unload_run(store.runs, "night", force=True),
     }
     for requests in range(1 + first, 40, len(PAUSED)):
         clock = Clock()
@@ -208,6 +208,6 @@ def test_paused_at_any_request_and_overtaken(server, first, case):
         assert [read.times.tolist() for read in store.runs.samples(summary).read(series, *EVER)] == [
             night.times.tolist()
         ] * 3
-        unload(store.runs, "night")
+        unload_run(store.runs, "night")
         assert content(store, "web") == without
         assert [summary.name for summary in store.runs.summaries()] == ["beside"]

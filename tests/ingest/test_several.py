@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from plimsoll.ingest.recordings import refuse_unnamed, remarks_on
+from plimsoll.ingest.recordings import list_remarks, refuse_unnamed
 from plimsoll.model.errors import Unusable
 from plimsoll.model.log import Log
 from plimsoll.model.series import Series
@@ -19,7 +19,7 @@ def a_log(name, host, start_s, count, value=1.0, zone=None, every_s=10):
 
 
 def reported(*logs):
-    return [str(remark) for remark in remarks_on(logs)]
+    return [str(remark) for remark in list_remarks(logs)]
 
 
 def test_rotated_files_that_follow_each_other_need_no_word():

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from plimsoll.hosts.facts import Facts
-from plimsoll.ingest.formats.load_results.requests import driver_series
+from plimsoll.ingest.formats.load_results.requests import make_driver_series
 from plimsoll.model.log import Log
 from plimsoll.model.run import Run
 from plimsoll.model.times import SECOND, Zone
@@ -174,12 +174,16 @@ def driver_log(measured: Measured, users=True) -> Log:
     """What a load driver would have written of it."""
     total = np.sum(list(measured.done.values()), axis=0)
     columns = {
-        driver_series("requests"): total,
-        driver_series("response_mean_s"): measured.response,
-        driver_series("response_p95_s"): measured.p95,
-        **({driver_series("users"): measured.users, driver_series("in_flight"): measured.flight} if users else {}),
+        make_driver_series("requests"): total,
+        make_driver_series("response_mean_s"): measured.response,
+        make_driver_series("response_p95_s"): measured.p95,
         **(
-            {driver_series("requests", name): values for name, values in measured.done.items()}
+            {make_driver_series("users"): measured.users, make_driver_series("in_flight"): measured.flight}
+            if users
+            else {}
+        ),
+        **(
+            {make_driver_series("requests", name): values for name, values in measured.done.items()}
             if len(measured.done) > 1
             else {}
         ),

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from plimsoll.insights.averages.find import misleading_averages
-from plimsoll.insights.averages.insight import sentence
+from plimsoll.insights.averages.find import find_misleading_averages
+from plimsoll.insights.averages.insight import describe_average
 from tests.simulated import a_log, ar1, reviewed
 
 WRITES = r"\PhysicalDisk(2 E:)\Disk Writes/sec"
@@ -13,7 +13,7 @@ QUEUE = r"\System\Processor Queue Length"
 
 
 def reported(columns, interval_s=5):
-    return misleading_averages(reviewed(a_log(columns, interval_s=interval_s)))
+    return find_misleading_averages(reviewed(a_log(columns, interval_s=interval_s)))
 
 
 def product(figures):
@@ -31,7 +31,7 @@ def test_the_example_of_the_study():
     figures = item.figures
     assert figures.samples == 2331
     assert figures.mean == pytest.approx(product(figures))
-    assert sentence(item) == (
+    assert describe_average(item) == (
         "The average of Disk writes of SUT, 2 E: is 37.7 /s, but 91.8 % of the samples are zero; the other 8.2 % average "
         "462 /s, at most 1,230 /s."
     )

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from plimsoll.hosts.facts import Facts
-from plimsoll.insights.capacity.find import capacity
-from plimsoll.insights.capacity.forecast import Growth, forecast
-from plimsoll.insights.capacity.json import document
+from plimsoll.insights.capacity.find import compute_capacity
+from plimsoll.insights.capacity.forecast import Growth, forecast_growth
+from plimsoll.insights.capacity.json import build_document
 from plimsoll.insights.capacity.profiles.profile import Profile
 from plimsoll.insights.capacity.what_if import Changes, parse_change
-from plimsoll.insights.capacity.words import answer, growth_sentence, sentences
+from plimsoll.insights.capacity.words import answer, describe_growth, list_sentences
 from plimsoll.model.errors import Unusable
 from plimsoll.model.run import Run
 from plimsoll.review.findings import Question
@@ -44,43 +44,43 @@ def first_load(values, host):
 
 
 def test_twice_the_processors_carry_twice_the_load():
-    before = capacity([farm()])
+    before = compute_capacity([farm()])
     assert first_load(before, "SQL01") == pytest.approx((80 - 5) / 0.24, rel=0.03)
-    after = capacity([farm()], changes=Changes({"sql01": 8}))
+    after = compute_capacity([farm()], changes=Changes({"sql01": 8}))
     sql = next(resource for resource in after.resources if resource.resource.subject.host == "SQL01")
     assert sql.use.value == pytest.approx((5 + 0.24 * 250) / 2, rel=0.05)
-    assert "With 8 processors of SQL01 instead of 4" in " ".join(sentences(after))
-    fewer = capacity([farm()], changes=Changes({"SQL01": 3}))
+    assert "With 8 processors of SQL01 instead of 4" in " ".join(list_sentences(after))
+    fewer = compute_capacity([farm()], changes=Changes({"SQL01": 3}))
     assert first_load(fewer, "SQL01") == pytest.approx((80 * 3 / 4 - 5) / 0.24, rel=0.03)
 
 
 def test_without_a_host_those_like_it_do_its_work():
-    result = capacity([farm()], changes=Changes(without=("WEB02",)))
+    result = compute_capacity([farm()], changes=Changes(without=("WEB02",)))
     assert [resource.resource.subject.host for resource in result.resources].count("WEB02") == 0
     assert result.highest == pytest.approx(125, rel=0.03)  # WEB01 was not measured with more than half of 250
     web = next(resource for resource in result.resources if resource.resource.subject.host == "WEB01")
     assert web.use.value == pytest.approx(5 + 0.2 * 125, rel=0.05)
-    assert "if WEB01 share its work evenly" in " ".join(sentences(result))
+    assert "if WEB01 share its work evenly" in " ".join(list_sentences(result))
     with pytest.raises(Unusable, match="who does the work of SQL01"):
-        capacity([farm()], changes=Changes(without=("SQL01",)))
+        compute_capacity([farm()], changes=Changes(without=("SQL01",)))
 
 
 def test_growth_has_a_date_and_an_interval():
     profile = Profile.model_validate({"title": "Clerks", "session": "60s", "operations": {"Web requests": 6}})
-    result = capacity([farm()], profile)
+    result = compute_capacity([farm()], profile)
     assert answer(result).startswith("About 3,1")  # 313 requests a second, a tenth for each
-    outcome = forecast(result, Growth.parse("3%/month"), 2500, TODAY)
+    outcome = forecast_growth(result, Growth.parse("3%/month"), 2500, TODAY)
     assert outcome.day
     assert outcome.low
     assert outcome.high
     assert outcome.low <= outcome.day <= outcome.high
     assert outcome.day.strftime("%Y-%m") == "2027-07"  # ln(3125 / 2500) / ln(1.03) = 7.5 months
-    assert "it is reached about July 2027" in growth_sentence(outcome)
-    assert forecast(result, Growth.parse("10/year"), 2500, TODAY).day is None
+    assert "it is reached about July 2027" in describe_growth(outcome)
+    assert forecast_growth(result, Growth.parse("10/year"), 2500, TODAY).day is None
     with pytest.raises(Unusable, match="at the limit already"):
-        forecast(result, Growth.parse("3%/month"), 4000, TODAY)
+        forecast_growth(result, Growth.parse("3%/month"), 4000, TODAY)
     with pytest.raises(Unusable, match="how much users do"):
-        forecast(capacity([farm()]), Growth.parse("3%/month"), 2500, TODAY)
+        forecast_growth(compute_capacity([farm()]), Growth.parse("3%/month"), 2500, TODAY)
 
 
 @pytest.mark.parametrize("typed", ["3", "-3%/month", "0%/month", "3%/fortnight"])
@@ -104,11 +104,11 @@ def test_the_log_of_a_study_ends_where_its_table_does():
     facts = {Subject("LDAP01"): {"processors": 2, "clock_mhz": 200}}
     question = Question(load().packs, load_signals())
     run = review([a_log(rows, "LDAP01", 15)], Run("study", simulated=True), question, Facts(facts, {}))
-    result = capacity([run])
+    result = compute_capacity([run])
     [limit] = result.reached
     assert 126.5 < limit.load.value < 135.5  # 80 %: 132 in its table
     assert limit.load.low < 132 < limit.load.high
     assert "reaches 80 %" in answer(result)
     assert "projected" not in answer(result)
-    [demand] = document(result)["resources"][0]["demands"]
+    [demand] = build_document(result)["resources"][0]["demands"]
     assert 1.2 < demand["ppem"] < 2.7  # a search: 1.24 to 2.7 PPEM, more the higher the load

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from plimsoll.hosts.facts import Facts, recorded_facts
+from plimsoll.hosts.facts import Facts, find_recorded_facts
 from plimsoll.insights.insights import Insights
 from plimsoll.model.run import Run
 from plimsoll.report.json import ReviewDocument
@@ -24,7 +24,7 @@ PACKS, SIGNALS = load().packs, load_signals()
 def told_of(logs):
     """The JSON of a review; its logs are of no file, so this one stands for them."""
     logs = [replace(log, file=Path(__file__)) for log in logs]
-    facts = Facts({}, recorded_facts(logs))
+    facts = Facts({}, find_recorded_facts(logs))
     return ReviewDocument.model_validate(Insights(review(logs, Run(), Question(PACKS, SIGNALS), facts))).model_dump(
         mode="json"
     )

@@ -7,12 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from plimsoll.analysis.scalability import latency_knee
+from plimsoll.analysis.scalability import find_latency_knee
 from plimsoll.analysis.significance import rank_correlation
-from plimsoll.hosts.facts import Facts, recorded_facts
+from plimsoll.hosts.facts import Facts, find_recorded_facts
 from plimsoll.insights.bottleneck.find import find_bottleneck
-from plimsoll.insights.bottleneck.insight import summary
-from plimsoll.insights.bottleneck.reasons import sentences
+from plimsoll.insights.bottleneck.insight import summarize_bottleneck
+from plimsoll.insights.bottleneck.reasons import list_sentences
 from plimsoll.model.run import Run
 from plimsoll.model.series import Series
 from plimsoll.review.findings import Question
@@ -25,14 +25,14 @@ PACKS, SIGNALS = load().packs, load_signals()
 
 
 def limit_of(logs):
-    facts = Facts({}, recorded_facts(logs))
+    facts = Facts({}, find_recorded_facts(logs))
     bottleneck = find_bottleneck(review(logs, Run(), Question(PACKS, SIGNALS), facts))
     assert bottleneck is not None
     return bottleneck
 
 
 def text_of(values):
-    return " ".join(sentence.text for sentence in sentences(values))
+    return " ".join(sentence.text for sentence in list_sentences(values))
 
 
 @pytest.mark.parametrize("kind", saturation.KINDS)
@@ -95,7 +95,9 @@ def a_host(**options):
 def test_an_idle_machine_is_limited_by_nothing():
     limit = limit_of([a_log(a_host())])
     assert (limit.kind, limit.confident) == ("load", False)
-    assert summary(limit) == "Nothing that was recorded limits this run: no resource came near its capacity."
+    assert (
+        summarize_bottleneck(limit) == "Nothing that was recorded limits this run: no resource came near its capacity."
+    )
     assert "No load is recorded" in text_of(limit)
 
 
@@ -113,7 +115,7 @@ def test_what_was_near_its_capacity_for_a_time_had_no_room():
     busy = noisy(90)
     busy[: ROWS // 10] = 2
     limit = limit_of([a_log(a_host() | {IDLE.format("1 D:"): busy, WAIT.format("1 D:"): noisy(0.004)})])
-    assert summary(limit) == "Nothing that was recorded is known to limit this run as a whole."
+    assert summarize_bottleneck(limit) == "Nothing that was recorded is known to limit this run as a whole."
     text = text_of(limit)
     assert re.search(r"For about \d+ min only: disk idle time of SUT, 1 D: was 10 % or less, at least 2 %\.", text)
     room = text[text.index("Room was left over the whole run, by medians: ") :]
@@ -125,7 +127,7 @@ def test_work_that_follows_the_load_is_limited_by_nothing_although_a_disk_is_alw
     busy = {IDLE.format("1 D:"): noisy(1), WAIT.format("1 D:"): noisy(0.05)}
     limit = limit_of([a_log(a_host() | busy | {SESSIONS: USERS, SEARCHES: noisy(3 * USERS)})])
     assert (limit.kind, limit.confident) == ("load", False)
-    assert summary(limit) == "No resource is known to limit this run."  # its latency is past a limit
+    assert summarize_bottleneck(limit) == "No resource is known to limit this run."  # its latency is past a limit
     assert "LDAP searches followed the load: from " in text_of(limit)
 
 
@@ -135,7 +137,7 @@ def test_a_process_of_one_thread_uses_all_of_one_processor():
     item = {rf"\Processor({n})\% Processor Time": noisy(flat / 1.8 / 4 + 2, seed=n) for n in range(4)}
     limit = limit_of([a_log(a_host() | item | process | {SESSIONS: USERS, SEARCHES: noisy(3 * flat)})])
     assert (limit.kind, limit.confident, limit.instance) == ("cpu", True, "slapd")
-    assert summary(limit) == "The process slapd of SUT, which uses all of one processor, limits this run."
+    assert summarize_bottleneck(limit) == "The process slapd of SUT, which uses all of one processor, limits this run."
 
 
 def a_directory(connect, processing, searches):
@@ -161,7 +163,7 @@ def test_the_knee_of_the_latency_of_a_directory_is_found():
         r"LDAP response latency of ldap01 stayed near (7\.9\d*|8\.?\d*) ms up to 10\d /s, 7\d % of the", text
     )
     assert limit.kind == "queue"
-    knee = latency_knee(np.minimum(offered, 140), 8 + beyond)
+    knee = find_latency_knee(np.minimum(offered, 140), 8 + beyond)
     assert knee is not None
     assert knee.rate == pytest.approx(107, abs=3)
     assert knee.highest == pytest.approx(140, abs=1)
@@ -198,7 +200,7 @@ def test_what_is_not_recorded_may_limit_instead_of_the_software():
     flat = np.minimum(USERS, 220)
     limit = limit_of([a_log(a_host() | a_front(flat, 50 * USERS / flat))])
     assert (limit.kind, limit.confident) == ("queue", False)
-    assert "or something that is not recorded" in summary(limit)
+    assert "or something that is not recorded" in summarize_bottleneck(limit)
 
 
 @pytest.mark.parametrize(

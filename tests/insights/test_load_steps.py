@@ -9,7 +9,7 @@ from plimsoll.analysis.scalability import Law, Refused
 from plimsoll.hosts import settings
 from plimsoll.hosts.facts import Facts
 from plimsoll.insights.load_steps.find import load_steps
-from plimsoll.insights.load_steps.insight import sentences
+from plimsoll.insights.load_steps.insight import list_sentences
 from plimsoll.model.errors import Unusable
 from plimsoll.model.run import Phase
 from plimsoll.model.times import SECOND
@@ -65,7 +65,7 @@ def test_table_10_comes_out_with_the_fourth_step_as_the_best():
     assert steps.best.cost_mhz == pytest.approx(5.915, rel=0.02)
     assert steps.optimum is None  # what was asked was not recorded: less may have been asked in the fifth step
     assert steps.falls_after is None
-    assert any("is not known" in sentence for sentence in sentences(steps))
+    assert any("is not known" in sentence for sentence in list_sentences(steps))
 
 
 def test_throughput_falls_where_the_load_is_known_to_rise():

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from plimsoll.insights.spikes.find import periodic_spikes
-from plimsoll.insights.spikes.insight import consequence, sentence
+from plimsoll.insights.spikes.find import find_periodic_spikes
+from plimsoll.insights.spikes.insight import describe_consequence, describe_rhythm
 from tests.simulated import a_log, ar1, reviewed
 
 ROWS = 1440  # 2 h every 5 s
@@ -26,7 +26,7 @@ def in_spikes(rows=ROWS, first=FIRST, period=PERIOD):
 
 
 def spikes_of(*logs):
-    return periodic_spikes(reviewed(*logs))
+    return find_periodic_spikes(reviewed(*logs))
 
 
 def test_signals_that_share_a_rhythm_are_one_finding_with_what_rises():
@@ -55,13 +55,13 @@ def test_signals_that_share_a_rhythm_are_one_finding_with_what_rises():
     assert not rising & {("disk.writes", "SQL01", "1 D:"), ("cpu.busy", "SQL01", None)}
     assert [x.subject.instance for x in item.processes] == ["sqlservr"]
     assert {x.name: x.passed for x in item.limits}["messaging.db_sproc_latency"] == 3
-    assert "Stored procedure latency of FE01 above 100 ms in 3 of 24 spikes" in consequence(item)
+    assert "Stored procedure latency of FE01 above 100 ms in 3 of 24 spikes" in describe_consequence(item)
 
 
 def test_spikes_that_reach_no_limit_are_said_to_reach_none():
     rng = np.random.default_rng(3)
     [item] = spikes_of(a_log({CPU: 20 + 2 * ar1(rng, ROWS) + 30 * in_spikes()}))
-    assert consequence(item).startswith("Limits not reached in them: Processor time of SUT at most ")
+    assert describe_consequence(item).startswith("Limits not reached in them: Processor time of SUT at most ")
 
 
 def test_a_faster_rhythm_that_the_samples_alias_is_no_sure_period():
@@ -71,7 +71,7 @@ def test_a_faster_rhythm_that_the_samples_alias_is_no_sure_period():
     for period_s, lasts_s in ((14, 2), (1200, 240)):
         busy = 20 + ar1(np.random.default_rng(5), ROWS) + 60 * (seconds % period_s < lasts_s)
         (item,) = spikes_of(a_log({CPU: busy}, interval_s=60))
-        texts.append(sentence(item))
+        texts.append(describe_rhythm(item))
     alias, sure = texts
     assert alias.startswith("Perhaps every 7 min a spike")
     assert "record more often than every 1 min to tell" in alias

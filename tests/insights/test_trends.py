@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from plimsoll.insights.trends.find import trends
-from plimsoll.insights.trends.insight import sentence
+from plimsoll.insights.trends.find import find_trends
+from plimsoll.insights.trends.insight import describe_trend
 from plimsoll.model.run import Phase
 from plimsoll.model.times import SECOND
 from tests.simulated import START, a_log, ar1, reviewed
@@ -28,7 +28,7 @@ def noise(seed, deviation=1.0):
 
 
 def reported(columns, phases=()):
-    return [trend for trend in trends(reviewed(a_log(columns), phases=phases)) if trend.notable]
+    return [trend for trend in find_trends(reviewed(a_log(columns), phases=phases)) if trend.notable]
 
 
 def test_memory_of_a_process_that_climbs_while_the_load_is_level_is_told_with_its_rate():
@@ -38,7 +38,7 @@ def test_memory_of_a_process_that_climbs_while_the_load_is_level_is_told_with_it
     slope, low, high = signal_trend.per_hour
     assert slope / MB == pytest.approx(120, rel=0.05)
     assert low < 120 * MB < high
-    assert sentence(signal_trend).endswith("while Web requests did not climb.")
+    assert describe_trend(signal_trend).endswith("while Web requests did not climb.")
 
 
 LEVEL = 200 + noise(3, 10)
@@ -85,7 +85,7 @@ def test_memory_that_runs_out_is_told_with_the_time_left():
     best, early, late = signal_trend.reaches_s
     assert best == pytest.approx((800 - limit) / 1000 * 7200, rel=0.1)
     assert early < best < late
-    assert "At this rate it would reach its limit of" in sentence(signal_trend)
+    assert "At this rate it would reach its limit of" in describe_trend(signal_trend)
 
 
 def test_page_life_that_rises_is_told_and_so_is_one_that_stays_low():
@@ -93,8 +93,8 @@ def test_page_life_that_rises_is_told_and_so_is_one_that_stays_low():
     assert (rising.movement, rising.per_hour[0]) == ("climbs", pytest.approx(3600))
     [low] = reported({LIFE: 900 + noise(8, 60)})
     assert low.movement == "none"
-    assert "no climb" in sentence(low)
-    assert sentence(low).endswith("it should be above 3,600 s.")
+    assert "no climb" in describe_trend(low)
+    assert describe_trend(low).endswith("it should be above 3,600 s.")
     assert not reported({LIFE: 90_000 + noise(9, 1000)})
 
 
@@ -105,7 +105,7 @@ def days(leak_per_hour, recorded=True, count=3):
     load = 200 * (0.3 + np.clip(np.sin((hours - 6) / 24 * 2 * np.pi), 0, None)) * (1 + ar1(rng, len(hours), 0.9, 0.08))
     handles = 1500 + 4 * load + leak_per_hour * hours + ar1(rng, len(hours), 0.95, 15)
     columns = {r"\Process(app)\Handle Count": handles.round()} | ({REQUESTS: load} if recorded else {})
-    return [trend for trend in trends(reviewed(a_log(columns, interval_s=60))) if trend.notable]
+    return [trend for trend in find_trends(reviewed(a_log(columns, interval_s=60))) if trend.notable]
 
 
 @pytest.mark.parametrize("recorded", [True, False], ids=["load recorded", "load not recorded"])

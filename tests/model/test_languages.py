@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from plimsoll.model.perfmon import CounterPath
-from plimsoll.model.shipped_tables import shipped_files
+from plimsoll.model.shipped_tables import find_shipped_files
 
 LANGUAGES = ("de", "es", "fr", "ja", "ru")
 # Windows itself localises these; SQL Server, NTDS and the messaging servers bring their own names.
@@ -50,7 +50,7 @@ def needed():
     """The counters of the localised objects that signals are taken from, by object."""
     parts = [
         yaml.load(path.read_bytes(), yaml.CSafeLoader)
-        for path in shipped_files("rules").joinpath("signals").iterdir()
+        for path in find_shipped_files("rules").joinpath("signals").iterdir()
         if path.name.endswith(".yaml")
     ]
     sources = [source for part in parts for signal in part["signals"].values() for source in signal.get("sources", [])]

@@ -6,12 +6,12 @@ import pytest
 
 import plimsoll.model
 from plimsoll.model.errors import Unusable
-from plimsoll.model.names import Names, shipped
+from plimsoll.model.names import Names, load_shipped
 from plimsoll.model.perfmon import CounterPath
 
 
 def series(text, names=None):
-    return (names or shipped()).series(CounterPath.parse(text), "h")
+    return (names or load_shipped()).series(CounterPath.parse(text), "h")
 
 
 ENGLISH = {
@@ -49,8 +49,8 @@ def test_the_path_stays_as_it_was_recorded():
     ],
 )
 def test_spaces_width_and_what_is_invisible_do_not_matter(written):
-    plain = shipped().series(CounterPath("h", "Processor", "_Total", "% Processor Time"), "h")
-    assert shipped().series(CounterPath("h", "Processor ", "_Total", written), "h") == plain
+    plain = load_shipped().series(CounterPath("h", "Processor", "_Total", "% Processor Time"), "h")
+    assert load_shipped().series(CounterPath("h", "Processor ", "_Total", written), "h") == plain
 
 
 def test_names_of_ones_own(tmp_path):

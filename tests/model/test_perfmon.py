@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plimsoll.model.names import shipped
-from plimsoll.model.perfmon import CounterPath, generic_object, telegraf_name
+from plimsoll.model.names import load_shipped
+from plimsoll.model.perfmon import CounterPath, make_telegraf_name, split_object
 
 name = st.text(st.characters(codec="utf-8", exclude_characters="\\()\0\r\n"), min_size=1).filter(str.strip)
 instance = st.one_of(st.none(), st.text(st.characters(codec="utf-8", exclude_characters="\r\n\0()\\"), min_size=1))
@@ -61,12 +61,12 @@ def test_what_is_no_path(text):
     ],
 )
 def test_fields_are_named_as_telegraf_names_them(counter, field):
-    assert telegraf_name(counter) == field
+    assert make_telegraf_name(counter) == field
 
 
 def test_a_named_sql_server_is_the_same_object():
-    assert generic_object("MSSQL$PAYROLL:Buffer Manager") == ("SQLServer:Buffer Manager", "PAYROLL")
-    series = shipped().series(CounterPath.parse(r"\\h\mssql$Payroll:buffer manager\page life expectancy"), "h")
+    assert split_object("MSSQL$PAYROLL:Buffer Manager") == ("SQLServer:Buffer Manager", "PAYROLL")
+    series = load_shipped().series(CounterPath.parse(r"\\h\mssql$Payroll:buffer manager\page life expectancy"), "h")
     assert series.path == r"\MSSQL$Payroll:Buffer Manager\Page life expectancy"
     assert series.measurement == "win_sqlserver"
 

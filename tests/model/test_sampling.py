@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from plimsoll.model.log import other_intervals, pauses, sampling_interval
+from plimsoll.model.log import find_other_intervals, find_pauses, find_sampling_interval
 from plimsoll.model.times import SECOND
 
 
@@ -21,7 +21,7 @@ from plimsoll.model.times import SECOND
 )
 def test_interval(seconds, interval):
     times = (np.array(seconds) * SECOND).astype(np.int64)
-    assert sampling_interval(times) == (interval and interval * SECOND)
+    assert find_sampling_interval(times) == (interval and interval * SECOND)
 
 
 def at(*distances):
@@ -45,21 +45,21 @@ def at(*distances):
     ],
 )
 def test_a_pause_is_where_no_interval_is_kept_up(distances, paused):
-    assert np.flatnonzero(pauses(at(*distances))).tolist() == paused
+    assert np.flatnonzero(find_pauses(at(*distances))).tolist() == paused
 
 
 def test_stretches_of_another_interval():
-    minutes, tens = other_intervals(at(*[10] * 20, *[60] * 5, *[600] * 6, *[10] * 3))
+    minutes, tens = find_other_intervals(at(*[10] * 20, *[60] * 5, *[600] * 6, *[10] * 3))
     assert seconds(minutes) == (260, 500, 60, 200, 1100)
     assert seconds(tens) == (1100, 4100, 600, 500, 4110)
-    assert other_intervals(at(10, 10, 60, 10)) == []
+    assert find_other_intervals(at(10, 10, 60, 10)) == []
 
 
 def test_a_stretch_at_an_end_of_the_recording():
-    (last,) = other_intervals(at(*[60] * 9, *[10] * 5))
+    (last,) = find_other_intervals(at(*[60] * 9, *[10] * 5))
     assert seconds(last)[:4] == (550, 590, 10, 540)
     assert last.until > last.end
-    (first,) = other_intervals(at(*[60] * 9, *[10] * 20))
+    (first,) = find_other_intervals(at(*[60] * 9, *[10] * 20))
     assert seconds(first) == (0, 540, 60, 0, 550)
 
 

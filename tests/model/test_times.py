@@ -6,7 +6,15 @@ from datetime import UTC, datetime
 import pytest
 
 from plimsoll.model.errors import Unusable
-from plimsoll.model.times import SECOND, Zone, duration_text, instant, iso, offset_text, parse_duration
+from plimsoll.model.times import (
+    SECOND,
+    Zone,
+    convert_to_instant,
+    format_duration,
+    format_iso,
+    format_offset,
+    parse_duration,
+)
 
 
 @pytest.mark.parametrize(
@@ -37,7 +45,7 @@ def test_what_is_no_duration(text):
     ],
 )
 def test_durations_in_words(seconds, output):
-    assert duration_text(seconds * SECOND) == output
+    assert format_duration(seconds * SECOND) == output
 
 
 def test_bias_is_what_utc_is_ahead_by():
@@ -63,7 +71,7 @@ def test_zones_people_name(text, label):
 
 @pytest.mark.parametrize(("minutes", "text"), [(0, "+00:00"), (330, "+05:30"), (-570, "-09:30"), (-30, "-00:30")])
 def test_an_offset_is_written_as_it_is_read(minutes, text):
-    assert offset_text(minutes) == text
+    assert format_offset(minutes) == text
     assert Zone.parse(text).rule == Zone.from_bias("", -minutes).rule
 
 
@@ -74,8 +82,8 @@ def test_zones_that_are_none(text):
 
 
 def test_instants_for_programs():
-    assert iso(1_700_000_000_123_456_789) == "2023-11-14T22:13:20.123Z"
-    assert iso(-SECOND // 1000) == "1969-12-31T23:59:59.999Z"
+    assert format_iso(1_700_000_000_123_456_789) == "2023-11-14T22:13:20.123Z"
+    assert format_iso(-SECOND // 1000) == "1969-12-31T23:59:59.999Z"
 
 
 def test_a_span_names_both_days_where_they_differ():
@@ -87,6 +95,6 @@ def test_a_span_names_both_days_where_they_differ():
 def test_rules_of_zones_are_those_of_tzdata():
     """The system's rules may be older: Vancouver has no winter time from 2026 on."""
     assert zoneinfo.TZPATH == ()
-    assert Zone.parse("America/Vancouver").label(instant(datetime(2026, 12, 1, tzinfo=UTC))) == (
+    assert Zone.parse("America/Vancouver").label(convert_to_instant(datetime(2026, 12, 1, tzinfo=UTC))) == (
         "America/Vancouver, UTC-07:00"
     )

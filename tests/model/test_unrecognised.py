@@ -2,18 +2,18 @@
 
 import pytest
 
-from plimsoll.model.counter_names.unrecognised import unrecognised
-from plimsoll.model.names import shipped
+from plimsoll.model.counter_names.unrecognised import find_unrecognised
+from plimsoll.model.names import load_shipped
 from plimsoll.model.perfmon import CounterPath
 
 
 def named(*texts):
     """The objects that are told as not recognised."""
-    return [item.object for item in unrecognised(series(text) for text in texts)]
+    return [item.object for item in find_unrecognised(series(text) for text in texts)]
 
 
 def series(text, host="h"):
-    return shipped().series(CounterPath.parse(text), host)
+    return load_shipped().series(CounterPath.parse(text), host)
 
 
 # Processor and memory of the first eight are as typeperf listed them on Windows Server 2016; the others, and what
@@ -156,7 +156,7 @@ def test_letters_beyond_english_are_enough_where_there_is_no_processor_or_no_mem
 def test_each_host_is_seen_for_itself_whatever_the_case_of_its_name():
     english, strange = ENGLISH["Processor"], r"\Rendszer\Folyamatok"
     recorded = [series(english, "A"), series(r"\Contoso\Orders", "a"), series(strange, "B"), series(strange, "b")]
-    (result,) = unrecognised(recorded)
+    (result,) = find_unrecognised(recorded)
     assert (result.host, result.object, result.counters, result.names) == ("B", "Rendszer", 2, ("Folyamatok",))
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from plimsoll.model.value_text import number, percent, quantity
+from plimsoll.model.value_text import format_percent, format_value, number
 
 
 @pytest.mark.parametrize(
@@ -36,11 +36,11 @@ def test_number(value, shown):
     ],
 )
 def test_quantity(value, unit, shown):
-    assert quantity(value, unit) == shown
+    assert format_value(value, unit) == shown
 
 
 @pytest.mark.parametrize(
     ("share", "shown"), [(0, "0 %"), (0.0001, "< 0.1 %"), (0.9999, "> 99.9 %"), (1, "100 %"), (0.375, "37.5 %")]
 )
 def test_percent(share, shown):
-    assert percent(share) == shown
+    assert format_percent(share) == shown

@@ -8,14 +8,14 @@ from pydantic import SecretStr
 
 from plimsoll.alerting import silences
 from plimsoll.alerting.actions import Actor, acknowledge
-from plimsoll.alerting.alert_queries import firing
+from plimsoll.alerting.alert_queries import read_firing_alerts
 from plimsoll.alerting.alerts_file import NotKept
 from plimsoll.alerting.host_inventory import HostInventory, LastSample, retire
 from plimsoll.alerting.rule_targets import Site
 from plimsoll.alerting.self_monitoring import Problem, SelfMonitoring
 from plimsoll.model.errors import Unusable
 from plimsoll.model.times import SECOND, Zone
-from plimsoll.notify.grouping import FREE, HOST_EVERY, policy_of
+from plimsoll.notify.grouping import FREE, HOST_EVERY, make_policy
 from plimsoll.notify.settings import QuietHours, QuietSettings, QuietWindow, TargetSettings
 from plimsoll.rules.load import load
 from tests.alerting.world import CPU, HOUR, MINUTE, T0, Phone
@@ -52,7 +52,9 @@ def test_a_second_target_is_told_of_what_nobody_acknowledges(world, file):
     second = Phone(world, after=15 * MINUTE)
     second.step("WEB01", "DB01", "BRIEF", times=30)
     second.step("WEB01", "DB01", times=30)
-    acknowledge(file, next(item.id for item in firing(file) if item.host == "DB01"), Actor("joe"), "known", world.at)
+    acknowledge(
+        file, next(item.id for item in read_firing_alerts(file) if item.host == "DB01"), Actor("joe"), "known", world.at
+    )
     begun = world.at
     second.step("WEB01", "DB01", times=60)
     assert second.titles == ["CRITICAL: WEB01 is short of processors (Processor time 95 %)"]
@@ -69,7 +71,7 @@ SITE = Site(load(), labels={"web01": {"team": "shop"}, "db01": {"team": "core", 
 
 
 def route(**options):
-    return policy_of(TargetSettings(url=SecretStr("json://phone"), **options), QuietHours(Zone.parse("UTC")), SITE)
+    return make_policy(TargetSettings(url=SecretStr("json://phone"), **options), QuietHours(Zone.parse("UTC")), SITE)
 
 
 ROUTES = (
@@ -128,7 +130,7 @@ def test_what_fires_is_repeated_at_growing_intervals_until_it_is_acknowledged(ph
     hours = [round((at - phone.sent[0][0]) / HOUR) for at, _ in phone.sent]
     assert hours == [0, 1, 3, 7, 15, 31, 55]
     assert "past its limit for" in phone.sent[1][1].body
-    acknowledge(file, firing(file)[0].id, Actor("joe"), "known", world.at)
+    acknowledge(file, read_firing_alerts(file)[0].id, Actor("joe"), "known", world.at)
     phone.step("WEB01", times=300, every=10 * MINUTE)
     assert len(phone.sent) == 7
     phone.step()

@@ -14,15 +14,15 @@ import pytest
 from apprise.plugins.opsgenie import OPSGENIE_API_LOOKUP
 from apprise.plugins.pagerduty import PAGERDUTY_API_LOOKUP
 
-from plimsoll.alerting.alert_history import last_evaluation
+from plimsoll.alerting.alert_history import read_last_evaluation
 from plimsoll.alerting.alerts_file import AlertsFile
 from plimsoll.model.errors import Unusable
 from plimsoll.model.parameters import Parameter
 from plimsoll.model.times import SECOND
-from plimsoll.notify.delivery import sender, senders
+from plimsoll.notify.delivery import make_sender, make_senders
 from plimsoll.notify.heartbeat import Heartbeat
 from plimsoll.notify.messages import Message
-from plimsoll.notify.redaction import hide, redacted
+from plimsoll.notify.redaction import hide, redact_address
 from plimsoll.notify.targets import LATEST_STEP, STUCK_AFTER, Notifier
 from plimsoll.up.settings import FILE_NAME, UpSettings, load, parse
 from tests.alerting.world import CPU, MINUTE, World
@@ -88,7 +88,7 @@ def hook():
 
 
 def notifier_of(world, values, pages="http://127.0.0.1:8087"):
-    return Notifier(world.file, values, senders(values, FILE_NAME), now=time.time_ns(), pages=pages)
+    return Notifier(world.file, values, make_senders(values, FILE_NAME), now=time.time_ns(), pages=pages)
 
 
 def test_a_webhook_gets_the_alert_once_and_then_its_recovery(world, hook):
@@ -128,7 +128,7 @@ def test_a_server_that_does_not_answer_delays_neither_the_loop_nor_the_others(wo
 
     world.at = time.time_ns()
     outcome = settings(a="json://127.0.0.1:9/", b=f"json://{hook.address}/")
-    fields = {**senders(outcome, FILE_NAME), "a": stuck}
+    fields = {**make_senders(outcome, FILE_NAME), "a": stuck}
     notifier = Notifier(world.file, outcome, fields, now=time.time_ns(), pages="http://127.0.0.1:8087")
     notifier.start()
     world.step("WEB01")
@@ -168,7 +168,7 @@ def test_a_message_is_not_lost_when_its_sender_is_killed(tmp_path):
     )
     assert run.stdout.count("CRITICAL") == 1, run.stderr
     world = World(AlertsFile(path))
-    world.at = last_evaluation(world.file) or 0
+    world.at = read_last_evaluation(world.file) or 0
     world.firing = {(CPU, "WEB01", None): 1, (CPU, "WEB02", None): 1}
     phone = Phone(world)
     phone.step("WEB01", "WEB02", times=12)
@@ -197,7 +197,7 @@ def test_a_webhook_that_leads_elsewhere_is_not_followed_and_counts_as_not_sent(h
         Thread(target=server.serve_forever, daemon=True).start()
         for text in ("", "?redirect=yes"):
             address = f"json://127.0.0.1:{server.server_port}/x{text}"
-            send = sender(address, "notify.hook.url")
+            send = make_sender(address, "notify.hook.url")
             assert send(Message("title", "body", "critical")) is not None
         server.shutdown()
     assert len(entries) == 2
@@ -205,8 +205,8 @@ def test_a_webhook_that_leads_elsewhere_is_not_followed_and_counts_as_not_sent(h
 
 
 def test_mail_that_may_go_in_clear_text_is_warned_of(caplog):
-    sender("mailto://joe:pa55word@example.com", "up.toml: notify.mail.url")
-    sender("mailtos://joe:pa55word@example.com", "up.toml: notify.other.url")
+    make_sender("mailto://joe:pa55word@example.com", "up.toml: notify.mail.url")
+    make_sender("mailtos://joe:pa55word@example.com", "up.toml: notify.other.url")
     rows = [record.getMessage() for record in caplog.records]
     assert [item.partition(": mailto://")[0] for item in rows] == ["up.toml: notify.mail.url"]
     assert "pa55word" not in caplog.text
@@ -251,7 +251,7 @@ ADDRESSES = {
 @run_each(ADDRESSES.items(), named=lambda case: case[0])
 def test_addresses_are_shown_without_secrets(case):
     address, shown = case[1]
-    assert redacted(address) == shown
+    assert redact_address(address) == shown
     result = hide(f"cannot reach {address}: /t0kent0ken with pa55word failed, X-Key: hdr5ecret", [address])
     assert not [text for text in SECRETS if text in result and text in address]
 
@@ -276,7 +276,7 @@ def test_no_secret_of_an_address_is_logged_or_kept(world, hook, caplog):
     shown = logged + kept + repr(result) + str(notifier.states())
     assert [secret for secret in SECRETS if secret in shown] == []
     with pytest.raises(Unusable) as error:
-        senders(settings(wrong="slack://pa55word"), "up.toml")
+        make_senders(settings(wrong="slack://pa55word"), "up.toml")
     assert str(error.value).startswith("up.toml: notify.wrong.url: apprise cannot use the address slack://****: ")
 
 
@@ -432,7 +432,7 @@ def test_a_target_of_alertmanagers_format_gets_alerts_with_their_states(world, a
 
 def test_targets_of_alertmanagers_format_have_names_of_their_own_and_a_test_begins_now(api):
     for name in ("day", "night.shift"):
-        sender(f"alertmanager://{api.address}/hook", f"/etc/my.up.toml: notify.{name}.url")(
+        make_sender(f"alertmanager://{api.address}/hook", f"/etc/my.up.toml: notify.{name}.url")(
             Message("Test", "Nothing is wrong.", "info")
         )
     (_, day), (_, night) = api.calls

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from plimsoll.model.times import Zone, instant
+from plimsoll.model.times import Zone, convert_to_instant
 from plimsoll.notify.settings import QuietHours, QuietSettings, QuietWindow
 from tests.each import run_each
 
@@ -34,7 +34,7 @@ CASES = (
 def test_quiet_hours(case):
     text, quiet = case
     hours = QuietHours(BERLIN, QuietSettings(hours=WINDOWS))
-    at = instant(datetime.fromisoformat(text))
+    at = convert_to_instant(datetime.fromisoformat(text))
     assert hours.hold("warning", at) == quiet
     assert not hours.hold("critical", at)
     assert QuietHours(BERLIN, QuietSettings(passes="nothing", hours=WINDOWS)).hold("critical", at) == quiet

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from plimsoll.alerting import rule_targets
-from plimsoll.alerting.alert import details_of
+from plimsoll.alerting.alert import describe_alert
 from plimsoll.alerting.alert_rows import NewAlert, begin, count_firing, end
 from plimsoll.alerting.alerts_file import NAME, AlertsFile
 from plimsoll.alerting.health import Progress
@@ -62,7 +62,7 @@ class AlertData:
             fired_at=at,
             value=value,
             healthy=str(rule_.healthy),
-            details=details_of(rule_, rule_.healthy, "", self.catalogue.signals, tuple(processes)),
+            details=describe_alert(rule_, rule_.healthy, "", self.catalogue.signals, tuple(processes)),
         )
         with self.file.transaction() as connection:
             number = begin(connection, begun, at)

@@ -56,4 +56,4 @@ class ForkedWorker:
         return self._process.exitcode or 0
 
 
-page_renderer._environment()
+page_renderer._make_environment()

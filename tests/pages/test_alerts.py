@@ -6,7 +6,7 @@ import pytest
 
 from plimsoll.alerting import actions, silences
 from plimsoll.alerting.actions import Actor
-from plimsoll.alerting.alert_queries import firing
+from plimsoll.alerting.alert_queries import read_firing_alerts
 from plimsoll.alerting.host_inventory import HostInventory, LastSample
 from plimsoll.alerting.self_monitoring import Problem, SelfMonitoring
 from plimsoll.model.times import SECOND
@@ -89,7 +89,7 @@ def test_a_silence_is_made_and_ended(chromium, alert_data, pages):
         page.get_by_text("No silence holds.").wait_for()
         assert "zone=Asia%2FKolkata" in page.url
         assert view.complaints == []
-    assert silences.active(alert_data.file, alert_data.now + HOUR) == []
+    assert silences.read_active_silences(alert_data.file, alert_data.now + HOUR) == []
 
 
 WRONG = (
@@ -121,10 +121,10 @@ def test_a_silence_that_is_refused(case, alert_data, pages):
 def test_an_incident_is_silenced_by_name_and_that_is_undone(alert_data, pages):
     number = alert_data.fired("WEB01")
     assert send(pages, f"/incidents/{number}/silence", {"length": "8h", "who": "joe"}).status == 303
-    (active,) = silences.active(alert_data.file, alert_data.now + HOUR)
+    (active,) = silences.read_active_silences(alert_data.file, alert_data.now + HOUR)
     assert active.who == "joe"
     assert send(pages, f"/incidents/{number}/silence/end", {}).headers["location"] == "/"
-    assert silences.active(alert_data.file, alert_data.now + HOUR) == []
+    assert silences.read_active_silences(alert_data.file, alert_data.now + HOUR) == []
     silences.add(alert_data.file, "*", "web*", "*", HOUR, "work", "joe", alert_data.now)
     assert send(pages, f"/incidents/{number}/silence/end", {}).headers["location"] == "/alerts#silences"
 
@@ -135,8 +135,8 @@ def test_a_form_of_another_site_is_refused(alert_data, pages):
     for path in ("/silences", f"/silences/{silence.id}/end", f"/alerts/{number}/ack"):
         for headers in ({"Origin": "http://evil.example"}, {"Sec-Fetch-Site": "cross-site"}):
             assert send(pages, path, FORM, **headers).status == 403
-    assert silences.active(alert_data.file, alert_data.now + MINUTE) == [silence]
-    assert firing(alert_data.file)[0].acked_at is None
+    assert silences.read_active_silences(alert_data.file, alert_data.now + MINUTE) == [silence]
+    assert read_firing_alerts(alert_data.file)[0].acked_at is None
     assert send(pages, "/silences", {"rule": "x" * 40_000}).status == 413
 
 
@@ -283,7 +283,7 @@ def test_alerts_that_no_limit_has(alert_data, pages):
     SelfMonitoring(alert_data.file).step([Problem("not-judged", "Nothing is judged: the disk is full")], alert_data.now)
     for n in range(4):
         alert_data.fired("DB01", (50 - n) * MINUTE, ended=MINUTE, counted=True)
-    alerts = {alert.kind: alert for alert in firing(alert_data.file)}
+    alerts = {alert.kind: alert for alert in read_firing_alerts(alert_data.file)}
     for kind, sentence in (
         ("host-silent", "Last sample"),
         ("plimsoll", "Nothing is judged: the disk is full"),

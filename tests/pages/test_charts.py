@@ -6,11 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plimsoll.alerting.host_inventory import HostInventory, LastSample
-from plimsoll.dashboards.limits import PanelLimits, drawn, home_of
+from plimsoll.dashboards.limits import PanelLimits, find_home_panel, select_drawn
 from plimsoll.model.samples import Samples
 from plimsoll.model.times import SECOND
-from plimsoll.pages.charts.signal_values import reduced, with_gaps
-from plimsoll.store.m4 import bucket_width, m4
+from plimsoll.pages.charts.signal_values import insert_gaps, reduce_samples
+from plimsoll.store.m4 import compute_bucket_width, reduce_to_m4
 from tests.pages.alerting import HOUR, MINUTE, AlertData
 from tests.pages.charting import INTERVAL, NOW, charts, cpu, line, space, switches, write
 from tests.serve.site import site
@@ -29,11 +29,11 @@ def test_every_extreme_and_every_end_of_each_column_is_drawn(steps, columns, ran
     times = np.cumsum(np.array(steps, np.int64)) * SECOND
     values = np.array([random.choice([random.uniform(-9, 9), 0.0, 5.0]) for _ in steps])
     start, end = 0, int(times[-1])
-    line_ = reduced(Samples(times, values), start, end, columns)
+    line_ = reduce_samples(Samples(times, values), start, end, columns)
     kept = line_.samples.present
     assert line_.count == len(values)
     assert len(kept.times) <= 4 * columns
-    width = bucket_width(start, end, columns)
+    width = compute_bucket_width(start, end, columns)
     for column in np.unique(times // width):
         all_of, kept_of = values[times // width == column], kept.values[kept.times // width == column]
         assert (kept_of.min(), kept_of.max()) == (all_of.min(), all_of.max())
@@ -46,8 +46,8 @@ def test_a_pause_is_a_gap_at_every_width_and_nothing_else_is(columns):
     rows = rows[(rows < 1000) | (rows >= 1600)]
     recorded = Samples(rows * INTERVAL, np.sin(rows))
     end = 3000 * INTERVAL
-    of_store = with_gaps(m4(recorded, 0, end, columns), 0, end, columns)
-    for samples in (reduced(recorded, 0, end, columns).samples, of_store):
+    of_store = insert_gaps(reduce_to_m4(recorded, 0, end, columns), 0, end, columns)
+    for samples in (reduce_samples(recorded, 0, end, columns).samples, of_store):
         (gap,) = np.flatnonzero(np.isnan(samples.values))
         assert (samples.times[gap - 1], samples.times[gap + 1]) == (999 * INTERVAL, 1600 * INTERVAL)
 
@@ -67,9 +67,9 @@ def test_a_count_is_drawn_as_its_rate_with_a_gap_where_it_begins_anew(here):
 
 def test_limits_are_those_of_grafanas_panel(here):
     write(here.store, cpu("WEB1"), np.full(90, 20.0))
-    home = home_of("cpu.busy")
+    home = find_home_panel("cpu.busy")
     assert home
-    expected = {rule.id for rule in drawn(PanelLimits().rules_of(home[1]))}
+    expected = {rule.id for rule in select_drawn(PanelLimits().rules_of(home[1]))}
     (chart,) = charts(here, "cpu.busy|WEB1", from_=FROM, to=TO)["charts"]
     assert {rule for rule, _, _ in chart["rules"]} == expected
     assert {level for level, *_ in chart["limits"]} == {80.0, 90.0, 99.0}

@@ -8,12 +8,12 @@ from plimsoll.alerting.firing import Firing
 from plimsoll.alerting.health import HostHealth, HostState
 from plimsoll.alerting.latest_evaluation import LatestEvaluation
 from plimsoll.alerting.self_monitoring import Problem
-from plimsoll.pages.health.host_table import HostChoice, HostOverview, host_table
+from plimsoll.pages.health.host_table import HostChoice, HostOverview, build_host_table
 from plimsoll.pages.health.judged_hosts import JudgedHosts
 from plimsoll.receive.write_queue import WriteState
 from plimsoll.rules.states import State
 from plimsoll.store.duck.duck_store import open_embedded
-from plimsoll.up.overview import health
+from plimsoll.up.overview import summarize_health
 from tests.alerting.loop_world import PERIOD, SITE, START, World
 from tests.pages.browsing import NARROW, WIDE, opened
 from tests.pages.watching import MINUTE
@@ -145,13 +145,15 @@ def test_hosts_are_chosen_and_grouped_by_their_labels():
         JudgedHosts(LatestEvaluation(), {}, Firing(), SITE.catalogue),
         {"a1": {"site": "Berlin"}, "b1": {"site": "Oslo"}},
     )
-    grouped = host_table(known_hosts, HostChoice(group="site"), SITE.catalogue)
+    grouped = build_host_table(known_hosts, HostChoice(group="site"), SITE.catalogue)
     assert {group.title: [row.name for row in group.rows] for group in grouped.groups} == {
         "site=Berlin": ["a1"],
         "without site": ["a2"],
         "site=Oslo": ["b1"],
     }
-    assert [row.name for row in host_table(known_hosts, HostChoice(label="site=Oslo"), SITE.catalogue).rows] == ["b1"]
+    assert [row.name for row in build_host_table(known_hosts, HostChoice(label="site=Oslo"), SITE.catalogue).rows] == [
+        "b1"
+    ]
 
 
 def test_an_empty_page_says_how_to_add_a_host(served, chromium):
@@ -246,7 +248,7 @@ def test_the_last_hour_is_drawn_from_the_store_soon_after_the_first_look(tmp_pat
     with site(
         store,
         tmp_path / "data",
-        health=lambda: health(world.file, loop.progress, [], WriteState(), "store", None, world.now),
+        health=lambda: summarize_health(world.file, loop.progress, [], WriteState(), "store", None, world.now),
         file=world.file,
         progress=lambda: loop.progress,
         judged=lambda: loop.judged,

@@ -16,12 +16,12 @@ import polars as pl
 import pytest
 
 import plimsoll as plimsoll_api
-from plimsoll.alerting.firing import firing
+from plimsoll.alerting.firing import load_firing
 from plimsoll.alerting.health import Health, HostHealth, HostState
 from plimsoll.model.times import SECOND
 from plimsoll.pages.review_jobs.kept_reviews import KeptReviews
 from plimsoll.rules.states import State
-from plimsoll.serve.credentials import CredentialUse, end_token, new_password, new_token
+from plimsoll.serve.credentials import CredentialUse, create_password, create_token, end_token
 from tests.each import run_each
 from tests.pages.alerting import HOSTILE, MINUTE
 from tests.pages.charting import cpu, write
@@ -44,7 +44,7 @@ def api(alert_data, store, hosts=("WEB1",), **options):
 
     def health():
         host_healths = [HostHealth(host, HostState.ALERT, "1 alert", alert_data.now) for host in hosts]
-        return Health(hosts=host_healths, firing=firing(alert_data.file), evaluated=alert_data.now)
+        return Health(hosts=host_healths, firing=load_firing(alert_data.file), evaluated=alert_data.now)
 
     with site(store, alert_data.folder, **alert_data.watching(), health=health, **options) as here:
         yield here
@@ -298,11 +298,11 @@ def test_no_input_ends_in_an_error_of_the_server(alert_data, duckdb):
 def test_where_a_login_is_needed_each_token_may_do_what_it_is_for(elsewhere):
     folder = elsewhere.folder
     samples, reading, changing = (
-        new_token(folder),
-        new_token(folder, use=CredentialUse.READ),
-        new_token(folder, "ci", CredentialUse.CHANGE),
+        create_token(folder),
+        create_token(folder, use=CredentialUse.READ),
+        create_token(folder, "ci", CredentialUse.CHANGE),
     )
-    password = {"Authorization": basic(new_password(folder))}
+    password = {"Authorization": basic(create_password(folder))}
     note = {"text": "deployed"}
 
     def statuses(headers):
@@ -423,7 +423,7 @@ def test_of_comparisons_the_latest_are_kept(tmp_path, monkeypatch):
 def test_the_python_face_reads_and_changes(alert_data, duckdb):
     write(duckdb, cpu("WEB1"), VALUES)
     with api(alert_data, duckdb, listen=EVERYWHERE) as here:
-        changing, reading = (new_token(here.folder, use=use) for use in (CredentialUse.CHANGE, CredentialUse.READ))
+        changing, reading = (create_token(here.folder, use=use) for use in (CredentialUse.CHANGE, CredentialUse.READ))
         with plimsoll_api.connect(here.address, token=changing) as connection:
             assert [host.name for host in connection.hosts()] == ["WEB1"]
             assert connection.health().firing["critical"] == 1

@@ -65,7 +65,7 @@ class Watching:
 
     def health(self):
         written = WriteState()
-        return overview.health(
+        return overview.summarize_health(
             self.file, self.progress(), self.troubles, written, "plimsoll.duckdb", 41_000_000, time.time_ns()
         )
 

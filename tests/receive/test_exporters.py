@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plimsoll.model.counter_names.name_clues import folded, objects
+from plimsoll.model.counter_names.name_clues import fold_name, load_objects
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND
 from plimsoll.receive.exporters import otlp
-from plimsoll.receive.exporters.scrape import ScrapeTarget, read, samples
-from plimsoll.receive.exporters.translate import AcceptedMetrics, NotMetrics, Translator, host_of
-from plimsoll.rules.exporters.exporter_files import Formula, exporters
+from plimsoll.receive.exporters.scrape import ScrapeTarget, parse_samples, read
+from plimsoll.receive.exporters.translate import AcceptedMetrics, NotMetrics, Translator, find_host
+from plimsoll.rules.exporters.exporter_files import Formula, load_exporters
 from plimsoll.rules.load import load
 from tests.receive.scraping import NOW, WEB1, reported, scraped
 
@@ -183,7 +183,7 @@ something_else{host="app01"} 3
 )
 def test_the_host_of_labels(named):
     labels, host = named
-    assert host_of(labels) == host
+    assert find_host(labels) == host
 
 
 def test_no_more_is_kept_than_is_allowed():
@@ -277,7 +277,7 @@ def test_names_of_hosts_that_do_not_end_are_left_out(translator):
 @given(st.binary(max_size=200))
 def test_any_bytes_are_metrics_or_refused_with_the_line(content):
     with contextlib.suppress(NotMetrics):
-        assert all(isinstance(sample.labels, dict) for sample in samples(content))
+        assert all(isinstance(sample.labels, dict) for sample in parse_samples(content))
 
 
 def test_the_text_format():
@@ -287,7 +287,7 @@ a{} 2 -1
 a{b="c\"d\\e\n,}",f="",} +Inf 1790000000123
   a { b = "x y" }  NaN
 """
-    rows = [(sample.name, sample.labels, str(sample.value), sample.time) for sample in samples(text)]
+    rows = [(sample.name, sample.labels, str(sample.value), sample.time) for sample in parse_samples(text)]
     assert rows == [
         ("a", {}, "1.0", None),
         ("a", {}, "2.0", -1_000_000),
@@ -299,7 +299,7 @@ a{b="c\"d\\e\n,}",f="",} +Inf 1790000000123
 @pytest.mark.parametrize("wrong", [b"<html>", b"a", b"a{b=1} 2", b'a{b="c} 2', b"a 1 2 3", b"a one", b"1a 2"])
 def test_what_is_no_metric_is_refused(wrong):
     with pytest.raises(NotMetrics, match=r"line 2|labels"):
-        assert [sample.labels for sample in samples(b"x 1\n" + wrong)]
+        assert [sample.labels for sample in parse_samples(b"x 1\n" + wrong)]
 
 
 def test_every_field_is_one_that_telegraf_gives():
@@ -312,14 +312,17 @@ def test_every_field_is_one_that_telegraf_gives():
         for field in source.fields
     }
     mine = {
-        (group.measurement, field) for item in exporters().values() for group in item.groups for field in group.fields
+        (group.measurement, field)
+        for item in load_exporters().values()
+        for group in item.groups
+        for field in group.fields
     }
     assert {("cpu", "usage_idle"), ("mem", "available_percent"), ("disk", "used_percent")} <= mine & read_by
-    for exporter in exporters().values():
+    for exporter in load_exporters().values():
         for group in exporter.groups:
             if group.object:
-                result = objects()[folded(group.object)].counters
-                assert [field for field in group.fields if folded(field) not in result] == []
+                result = load_objects()[fold_name(group.object)].counters
+                assert [field for field in group.fields if fold_name(field) not in result] == []
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ import pytest
 from plimsoll.model.samples import Samples
 from plimsoll.model.times import SECOND
 from plimsoll.receive.exporters.history import History
-from plimsoll.receive.exporters.scrape import samples
-from plimsoll.receive.exporters.translate import AcceptedMetrics, Translator, host_of
+from plimsoll.receive.exporters.scrape import parse_samples
+from plimsoll.receive.exporters.translate import AcceptedMetrics, Translator, find_host
 from plimsoll.receive.line_protocol.parse import Parser
 from plimsoll.rules.load import load
 from tests.receive.test_backlog import MEMORY, MODES
@@ -31,7 +31,7 @@ LINUX = [
 ]
 OF_WINDOWS = [
     ({"__name__": sample.name, **sample.labels}, sample.value)
-    for sample in samples(WINDOWS + SQL.replace("COUNT", "1").encode())
+    for sample in parse_samples(WINDOWS + SQL.replace("COUNT", "1").encode())
 ]
 
 
@@ -60,7 +60,7 @@ def test_all_at_once_is_the_same_as_one_scrape_after_the_other(metrics):
             of_scrape = [sample for sample in history if sample[0] == at]
             name = labels["__name__"]
             taken.add(
-                tuple(labels.items()), lambda name=name, labels=labels: (name, labels, host_of(labels)), of_scrape
+                tuple(labels.items()), lambda name=name, labels=labels: (name, labels, find_host(labels)), of_scrape
             )
         taken.finish()
         points = parser.parse(taken.lines, now=at).points

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND
-from plimsoll.receive.line_protocol.parse import V1_PRECISIONS, Clock, Lines, Parser, TooMany, pieces
+from plimsoll.receive.line_protocol.parse import V1_PRECISIONS, Clock, Lines, Parser, TooMany, split_pieces
 from plimsoll.receive.line_protocol.series_names import Bounds, SeriesNames
 from plimsoll.store.influx.address import InfluxAddress
-from plimsoll.store.influx.runs import influx_store
+from plimsoll.store.influx.runs import make_influx_store
 from plimsoll.store.influx.server import InfluxServer
 from tests.each import run_each
 
@@ -167,7 +167,7 @@ def samples(points):
 def stored(bucket):
     server = InfluxServer(InfluxAddress(bucket.url, bucket.org, bucket.bucket, bucket.token), retry_s=5)
     try:
-        store = influx_store(server)
+        store = make_influx_store(server)
         result = store.samples.series(*EVER).series
         read = store.samples.read(result, *EVER)
     finally:
@@ -388,7 +388,7 @@ def test_the_fast_way_reads_what_the_careful_one_reads(body, unit):
     parser.parse(body, unit=unit, now=NOW)  # makes the names known, without which nothing is fast
     fast = parser.parse(body, unit=unit, now=NOW)
     careful = Lines(SeriesNames(), Clock(unit, b"%d" % (NOW // unit)))
-    parts = [careful.read_all(piece.lines) for piece in pieces(body)]
+    parts = [careful.read_all(piece.lines) for piece in split_pieces(body)]
     last = parts[-1] if parts else None
     assert len(fast.points) == (len(last.which) if last else 0)
     if last:

@@ -89,9 +89,9 @@ def test_the_same_files_of_the_kernel_give_the_same_values(installed, tmp_path, 
     freeze(proc)
     groups = {
         "cpu": system.ProcessorShares(),
-        "kernel": system.counts,
-        "paging": system.paging,
-        "queues": system.accept_queues,
+        "kernel": system.read_counts,
+        "paging": system.read_paging,
+        "queues": system.read_accept_queues,
         "files": system.open_files,
         "disks": disks.DiskRequests(),
     }

@@ -8,13 +8,13 @@ import pytest
 
 from plimsoll.api.inputs import Inputs
 from plimsoll.api.review import ReviewSettings, review_inputs
-from plimsoll.hosts.facts import Facts, recorded_facts
+from plimsoll.hosts.facts import Facts, find_recorded_facts
 from plimsoll.insights.insights import Insights
 from plimsoll.model.run import Run
-from plimsoll.model.styled import text_of
-from plimsoll.report.first_screen import first_screen
+from plimsoll.model.styled import join_parts
+from plimsoll.report.first_screen import build_first_screen
 from plimsoll.report.html.render import render
-from plimsoll.report.terminal_summary import lines
+from plimsoll.report.terminal_summary import format_lines
 from plimsoll.review.findings import Question
 from plimsoll.review.review import review
 from plimsoll.rules.load import load, load_signals
@@ -27,7 +27,7 @@ def test_what_to_look_at_is_of_the_cause_before_it_is_of_the_worst_crossing():
     """A file system is full, but memory is the bottleneck: its signals come first."""
     insights = Insights(review_inputs(Inputs((str(EXAMPLES / "linux-today" / "trouble"),)), ReviewSettings()))
     assert insights.review.headline.startswith("Not healthy. Free space of web01")
-    first = first_screen(insights)
+    first = build_first_screen(insights)
     assert first.cause.startswith("Too little memory on web01 limits")
     assert first.next.startswith("Look at next: Pages swapped out, ")
     assert "Free space in bytes" in first.next
@@ -80,11 +80,11 @@ def test_who_takes_the_memory_that_a_run_loses_is_named():
 
 def _reviewed(columns):
     log, question = a_log(columns, host="db", interval_s=15), Question(load().packs, load_signals())
-    return Insights(review([log], Run("simulated", simulated=True), question, Facts({}, recorded_facts([log]))))
+    return Insights(review([log], Run("simulated", simulated=True), question, Facts({}, find_recorded_facts([log]))))
 
 
 def _first(columns):
-    return first_screen(_reviewed(columns))
+    return build_first_screen(_reviewed(columns))
 
 
 def test_of_hosts_that_are_no_system_the_cause_and_the_evidence_are_of_one():
@@ -96,7 +96,7 @@ def test_of_hosts_that_are_no_system_the_cause_and_the_evidence_are_of_one():
 
     def screen(*, apart):
         question = Question(load().packs, load_signals(), apart=apart)
-        return first_screen(Insights(review([full, short], Run(), question, Facts({}, {}))))
+        return build_first_screen(Insights(review([full, short], Run(), question, Facts({}, {}))))
 
     together, item = screen(apart=False), screen(apart=True)
     assert {host for host in ("files", "web") if host in str(together)} == {"files", "web"}
@@ -116,7 +116,7 @@ def test_one_worst_value_of_full_windows_and_both_limits_are_said():
         "Not healthy. Disk read latency of files, 0 C: went above 50 ms for 7 min 40 s, at worst 80 ms (1 min mean), "
         "and above 25 ms throughout; it should stay at or below 25 ms."
     )
-    figure = first_screen(insights).evidence[0]
+    figure = build_first_screen(insights).evidence[0]
     assert figure.value == "80 ms"
     assert figure.text.endswith(", highest 1 min mean within the crossings that count")
 
@@ -125,7 +125,7 @@ def test_a_crossing_that_goes_on_ends_with_the_log():
     """The last evaluation is on the grid, after the last sample."""
     insights = Insights(_slow(np.full(203, 0.08)))
     end = insights.review.clock(insights.review.zone, insights.review.end or 0)
-    assert any(f"–{end} (" in text_of(line) for line in lines(insights))
+    assert any(f"–{end} (" in join_parts(line) for line in format_lines(insights))
 
 
 def test_the_figures_begin_with_what_the_verdict_names():
@@ -133,19 +133,19 @@ def test_the_figures_begin_with_what_the_verdict_names():
     busy = 20 + np.arange(480.0) % 3
     busy[-16:] = 97
     insights = Insights(reviewed(a_log({_CPU: busy, **_WELL, _HANDLES: np.arange(480.0)}, interval_s=15)))
-    first = first_screen(insights)
+    first = build_first_screen(insights)
     (doubt,) = insights.review.doubts
     assert doubt.sentence.startswith("Processor time of SUT stood above its limit of 80 % for the last ")
     assert "at worst 97 % (1 min mean)" in doubt.sentence
     assert (first.evidence[0].value, first.evidence[0].limit) == ("97 %", "< 80 %")
     assert not any("handles" in item.value for item in first.evidence)
-    assert "Recorded too briefly" not in "".join(text_of(line) for line in lines(insights))
+    assert "Recorded too briefly" not in "".join(join_parts(line) for line in format_lines(insights))
     assert "process-handles-leak" in render(insights).partition("Too short, and not met")[2], "it is not lost"
 
 
 def test_a_verdict_that_names_no_value_has_no_figures():
     columns = {_CPU: np.full(480, 20.0), r"\Memory\Available MBytes": _WELL[r"\Memory\Available MBytes"]}
-    first = first_screen(Insights(reviewed(a_log(columns, interval_s=15))))
+    first = build_first_screen(Insights(reviewed(a_log(columns, interval_s=15))))
     assert first.evidence == []
 
 
@@ -175,7 +175,7 @@ def test_what_clients_saw_is_said_unless_an_objective_judges_it(tmp_path):
     (tmp_path / "results.jtl").write_text("\n".join([head, *rows, ""]), encoding="utf-8")
 
     def clients():
-        return first_screen(Insights(review_inputs(Inputs((str(tmp_path),)), ReviewSettings()))).clients
+        return build_first_screen(Insights(review_inputs(Inputs((str(tmp_path),)), ReviewSettings()))).clients
 
     assert clients() == (
         "Clients: 2 /s, p50, p95 and p99 about 550 ms, 900 ms, 900 ms, 12.5 % failed (above all POST /checkout, 25 %)."
@@ -191,6 +191,6 @@ def test_percentiles_are_those_of_all_requests_though_only_some_steps_are_slow(t
     rows = [f"{1772445600000 + 50 * at},{round(ms)},GET /,200,true,4" for at, ms in enumerate(took)]
     head = "timeStamp,elapsed,label,responseCode,success,allThreads"
     (tmp_path / "results.jtl").write_text("\n".join([head, *rows, ""]), encoding="utf-8")
-    text = first_screen(Insights(review_inputs(Inputs((str(tmp_path),)), ReviewSettings()))).clients
+    text = build_first_screen(Insights(review_inputs(Inputs((str(tmp_path),)), ReviewSettings()))).clients
     shown = [float(value) * (1000 if unit == "s" else 1) for value, unit in re.findall(r"([\d.]+) (ms|s)\b", text)]
     assert shown == pytest.approx(np.percentile(took, [50, 95, 99]), rel=0.05)

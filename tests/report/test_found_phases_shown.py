@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 
 from plimsoll.insights.insights import Insights
-from plimsoll.model.parameters import as_options
+from plimsoll.model.parameters import replace_marks_by_options
 from plimsoll.report import terminal_summary as terminal
 from plimsoll.report.html.render import render
 from plimsoll.report.json import ReviewDocument
-from plimsoll.report.wording import phases_text
+from plimsoll.report.wording import describe_phases
 from tests.simulated import a_log, ar1, reviewed
 
 BATCHES = "\\SQLServer:SQL Statistics\\Batch Requests/sec"
@@ -24,7 +24,7 @@ def outputs(tmp_path, shape):
     load = 500 * (shape + ar1(np.random.default_rng(9), ROWS, deviation=0.05))
     insights = Insights(reviewed(replace(a_log({BATCHES: load}), path=path)))
     text = "\n".join(
-        "".join(part if isinstance(part, str) else part[0] for part in line) for line in terminal.lines(insights)
+        "".join(part if isinstance(part, str) else part[0] for part in line) for line in terminal.format_lines(insights)
     )
     return json.loads(ReviewDocument.model_validate(insights).model_dump_json(by_alias=True)), text, render(insights)
 
@@ -52,7 +52,7 @@ def reported(noise, **options):
     load = 500 * (np.minimum(1, np.linspace(0, 5, ROWS)) + ar1(np.random.default_rng(9), ROWS, deviation=noise))
     review = reviewed(a_log({BATCHES: load, LIFE: np.full(ROWS, 9000.0)}), **options)
     assert review.phases_found
-    return as_options(phases_text(review, review.zone)), review.phases_found
+    return replace_marks_by_options(describe_phases(review, review.zone)), review.phases_found
 
 
 def test_the_first_screen_says_which_phases_rules_were_judged_by():

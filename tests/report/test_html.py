@@ -13,9 +13,9 @@ from plimsoll.hosts.facts import Facts
 from plimsoll.insights.insights import Insights
 from plimsoll.model.run import Phase, Run
 from plimsoll.model.times import SECOND, Zone
-from plimsoll.model.value_text import quantity
+from plimsoll.model.value_text import format_value
 from plimsoll.report.html.render import render
-from plimsoll.report.wording import crossed_summary
+from plimsoll.report.wording import summarize_crossed
 from plimsoll.review.findings import Outcome, Question
 from plimsoll.review.review import review
 from plimsoll.rules.schema.pack import Pack, Rule
@@ -161,10 +161,10 @@ def test_verdict_and_every_fact_of_a_breach_are_said():
     crossed = found.findings[0]
     assert "Not healthy." in text
     assert found.headline.removeprefix("Not healthy. ") in text
-    assert crossed_summary(found.findings) in text
+    assert summarize_crossed(found.findings) in text
     assert "simulated data" in text
     assert "Europe/Berlin, UTC+01:00" in text
-    for fact in ("critical", "> 3,600 s", quantity(crossed.worst, "s"), "10:02:00"):
+    for fact in ("critical", "> 3,600 s", format_value(crossed.worst, "s"), "10:02:00"):
         assert fact in text
     for source in ("Summary of life.", "Document of life, page 7", "quoted for life"):
         assert source in text

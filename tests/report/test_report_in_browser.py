@@ -12,7 +12,7 @@ import pytest
 
 from plimsoll.insights.insights import Insights
 from plimsoll.model.run import Phase
-from plimsoll.model.times import SECOND, Zone, instant
+from plimsoll.model.times import SECOND, Zone, convert_to_instant
 from plimsoll.report.html.render import render
 from tests import simulated
 from tests.pages import browsing
@@ -305,7 +305,7 @@ MOMENTS = [
 def test_moments_are_round_on_the_logs_own_clock(chromium, tmp_path):
     with closing(chromium.new_page(timezone_id="America/New_York")) as page:
         for start, hours, expected in MOMENTS:
-            first = instant(datetime.fromisoformat(start).replace(tzinfo=UTC))
+            first = convert_to_instant(datetime.fromisoformat(start).replace(tzinfo=UTC))
             log = a_log("H", {CPU: 5.0 + np.arange(ROWS) % 2})
             log = replace(log, times=first + np.linspace(0, hours * 3600, ROWS).astype(np.int64) * SECOND)
             (tmp_path / "r.html").write_text(render(Insights(simulated.reviewed(log))), encoding="utf-8")

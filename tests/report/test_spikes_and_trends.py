@@ -44,7 +44,7 @@ def quiet(folder):
 
 
 def as_text(insights):
-    parts = (part for line in terminal.lines(insights, all_of_it=True) for part in (*line, "\n"))
+    parts = (part for line in terminal.format_lines(insights, all_of_it=True) for part in (*line, "\n"))
     return "".join(part if isinstance(part, str) else part[0] for part in parts)
 
 

@@ -3,7 +3,7 @@
 import pytest
 from jinja2 import Environment
 
-from plimsoll.report.html.templates import environment
+from plimsoll.report.html.templates import make_environment
 
 
 @pytest.fixture
@@ -21,7 +21,7 @@ def compiled(monkeypatch, tmp_path):
 
 
 def shown(text):
-    return environment(lambda name: text, {}).get_template("parts/a.html.j2").render(of="<b>")
+    return make_environment(lambda name: text, {}).get_template("parts/a.html.j2").render(of="<b>")
 
 
 def test_a_template_is_compiled_once_until_its_text_changes(compiled):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import plimsoll
-from plimsoll.review.recording.load_driver import driver_clock
+from plimsoll.review.recording.load_driver import find_clock_offset
 from tests.simulated import START, a_log, reviewed
 
 CPU = r"\Processor(_Total)\% Processor Time"
@@ -32,7 +32,7 @@ def _run(tmp_path, shift_s, rates=(2, 6, 4, 9, 3), noise=2.0):
 @pytest.mark.parametrize("shift_s", [-600, -45, 90, 420])
 def test_a_clock_that_is_off_is_said_and_nothing_is_moved(tmp_path, shift_s):
     review = _run(tmp_path, shift_s)
-    clock = driver_clock(review.signals)
+    clock = find_clock_offset(review.signals)
     assert clock
     assert clock.offset / 1e9 == pytest.approx(-shift_s, abs=10)
     assert clock.low <= clock.offset <= clock.high
@@ -43,7 +43,7 @@ def test_a_clock_that_is_off_is_said_and_nothing_is_moved(tmp_path, shift_s):
 
 @pytest.mark.parametrize("extra", [{"shift_s": 0}, {"shift_s": 5}, {"shift_s": 300, "noise": 60.0}])
 def test_nothing_is_said_where_clocks_agree_or_the_load_does_not_show(tmp_path, extra):
-    assert driver_clock(_run(tmp_path, **extra).signals) is None
+    assert find_clock_offset(_run(tmp_path, **extra).signals) is None
 
 
 def test_recordings_of_different_hours_are_said_to_have_no_time_in_common(tmp_path):

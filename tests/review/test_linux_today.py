@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from plimsoll.hosts.facts import Facts, recorded_facts
+from plimsoll.hosts.facts import Facts, find_recorded_facts
 from plimsoll.model.log import Log
 from plimsoll.model.run import Run
 from plimsoll.model.series import Series
@@ -87,7 +87,7 @@ def findings(gauges, counts):
     times = np.arange(ROWS, dtype=np.int64) * 10 * SECOND
     log = Log(Path("web01"), "telegraf", times, tuple(map(np.array, values.values())), series, Zone.parse("UTC"))
     packs = tuple(pack for pack in load().packs if pack.pack == "linux")
-    return review([log], Run(), Question(packs, load_signals()), Facts({}, recorded_facts([log]))).findings
+    return review([log], Run(), Question(packs, load_signals()), Facts({}, find_recorded_facts([log]))).findings
 
 
 def crossed(values):

@@ -11,7 +11,7 @@ from plimsoll.model.log import Log
 from plimsoll.model.run import Phase
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND, Zone
-from plimsoll.review.statistics import WHOLE_RUN, statistics
+from plimsoll.review.statistics import WHOLE_RUN, compute_statistics
 
 SERIES = Series("WEB01", "win_cpu", (("instance", "_Total"),), "Percent_Processor_Time")
 
@@ -23,7 +23,7 @@ def log(seconds, values):
 
 
 def whole(*logs):
-    (statistic,) = statistics(logs, (), None, None)
+    (statistic,) = compute_statistics(logs, (), None, None)
     assert statistic.phase == WHOLE_RUN
     return statistic.figures
 
@@ -62,6 +62,6 @@ def test_a_phase_within_one_of_the_intervals_is_as_if_it_were_alone():
     fast = range(slow[-1] + 1, slow[-1] + 101)
     recorded = log([*slow, *fast], [*np.arange(100.0), *np.arange(100.0)])
     phase = Phase("steady", fast[0] * SECOND, fast[-1] * SECOND)
-    _, steady = statistics([recorded], [phase], None, None)
+    _, steady = compute_statistics([recorded], [phase], None, None)
     assert (steady.phase, steady.figures.samples) == ("steady", 100)
     assert steady.figures.mean == steady.figures.median == pytest.approx(49.5)

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from plimsoll.hosts.facts import Facts, recorded_facts
+from plimsoll.hosts.facts import Facts, find_recorded_facts
 from plimsoll.hosts.settings import Settings
 from plimsoll.insights.insights import Insights
 from plimsoll.model.log import Log
@@ -36,7 +36,7 @@ def a_review(settings, *series):
     model_validate = Settings.model_validate(settings)
     overrides = model_validate.overrides(Path("plimsoll.toml"), RULES, load_signals())
     question = Question(load().packs, load_signals(), overrides=overrides, drives=model_validate.drives())
-    return review([log], Run(), question, Facts(model_validate.facts(), recorded_facts([log])))
+    return review([log], Run(), question, Facts(model_validate.facts(), find_recorded_facts([log])))
 
 
 def output(settings, *series):

@@ -5,7 +5,7 @@ from plimsoll.rules.evaluate import RuleEvaluator
 from plimsoll.rules.schema.pack import Rule
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.signal_finder import Finder
-from plimsoll.rules.states import evaluation_times
+from plimsoll.rules.states import list_evaluation_times
 
 SERIES = Series("h", "m", (), "x")
 SOURCES = [{"measurement": "m", "field": "x"}]
@@ -21,5 +21,5 @@ def evaluated(rule, samples, reach=0, fact=1.0, phases=()):
     """The evaluation of a rule for the samples of the series; `reach` is the longest window (ns)."""
     finder = Finder(SIGNALS, [SERIES], lambda series: True)
     judge = RuleEvaluator(finder.find, lambda series: samples, lambda subject, name: fact, phases)
-    (track,) = judge.evaluate(rule, lambda subject: evaluation_times(samples.times, reach=reach))
+    (track,) = judge.evaluate(rule, lambda subject: list_evaluation_times(samples.times, reach=reach))
     return track

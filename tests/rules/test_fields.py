@@ -7,9 +7,9 @@ from pydantic import ValidationError
 from plimsoll.model.samples import Samples
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND
-from plimsoll.review.recorded_signals import signal_samples
+from plimsoll.review.recorded_signals import compute_signal_samples
 from plimsoll.rules.schema.signal import Signal, Source
-from plimsoll.rules.signal_finder import Finder, ResolvedFields, ResolvedSeries, series_of
+from plimsoll.rules.signal_finder import Finder, ResolvedFields, ResolvedSeries, list_read_series
 
 WAIT = {"measurement": "diskio", "field": {"ratio": ["read_time", "reads"]}, "instance": "name", "rate": True}
 
@@ -29,11 +29,13 @@ def outcome(series, *sources, empty=()):
 def test_fields_of_one_thing_are_put_together():
     series = [field(name, disk=disk) for name in ("reads", "read_time") for disk in ("sda", "sdb")]
     origins = outcome(series, WAIT)
-    assert {key: [item.field for item in series_of(origin)] for key, (_, origin) in origins.items()} == {
+    assert {key: [item.field for item in list_read_series(origin)] for key, (_, origin) in origins.items()} == {
         ("h", "sda"): ["read_time", "reads"],
         ("h", "sdb"): ["read_time", "reads"],
     }
-    assert all({item.tag("name") for item in series_of(origin)} == {key[1]} for key, (_, origin) in origins.items())
+    assert all(
+        {item.tag("name") for item in list_read_series(origin)} == {key[1]} for key, (_, origin) in origins.items()
+    )
 
 
 @pytest.mark.parametrize("lacking", ["reads", "read_time"])
@@ -72,7 +74,7 @@ def test_what_is_drawn_is_what_pairs_of_samples_give():
     values = {"read_time": [0, 50, 50, 90, 10], "reads": [0, 10, 10, 20, 5]}
     times = np.arange(5, dtype=np.int64) * 10 * SECOND
     ((_, origin),) = outcome([field(name) for name in values], WAIT).values()
-    samples = signal_samples(origin, lambda item: Samples(times, np.array(values[item.field], dtype=float)))
+    samples = compute_signal_samples(origin, lambda item: Samples(times, np.array(values[item.field], dtype=float)))
     assert samples is not None
     assert [*zip((samples.times // SECOND).tolist(), samples.values.tolist(), strict=True)] == [(10, 5.0), (30, 4.0)]
 

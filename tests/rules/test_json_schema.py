@@ -6,14 +6,14 @@ import pytest
 import yaml
 from jsonschema import Draft7Validator
 
-from plimsoll.model.shipped_tables import shipped_files
-from plimsoll.rules.schema.document import PACK, SIGNALS, shipped
+from plimsoll.model.shipped_tables import find_shipped_files
+from plimsoll.rules.schema.document import PACK, SIGNALS, read_shipped
 
 FOLDERS = {"packs": PACK, "signals": SIGNALS}
 FILES = [
     (folder, entry)
     for folder in FOLDERS
-    for entry in shipped_files("rules").joinpath(folder).iterdir()
+    for entry in find_shipped_files("rules").joinpath(folder).iterdir()
     if entry.name[-5:] == ".yaml"
 ]
 RULE = {
@@ -27,7 +27,7 @@ RULE = {
 
 
 def validator(name):
-    schema = json.loads(shipped(name))
+    schema = json.loads(read_shipped(name))
     Draft7Validator.check_schema(schema)
     return Draft7Validator(schema)
 

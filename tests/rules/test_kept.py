@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from plimsoll.model.kept import kept
+from plimsoll.model.kept import cache_result
 
 
 class Counting:
@@ -20,7 +20,7 @@ class Counting:
 
 def test_it_is_made_once_for_each_key(tmp_path):
     make = Counting()
-    assert [kept(tmp_path / "c", "x", key, make) for key in (b"1", b"1", b"2", b"1")] == [
+    assert [cache_result(tmp_path / "c", "x", key, make) for key in (b"1", b"1", b"2", b"1")] == [
         {"made": 1},
         {"made": 1},
         {"made": 2},
@@ -44,24 +44,24 @@ def test_what_is_damaged_deleted_or_open_to_others_is_made_anew(tmp_path):
     }
     for name, change in changes.items():
         make, folder = Counting(), tmp_path / name
-        kept(folder, "x", b"1", make)
+        cache_result(folder, "x", b"1", make)
         (file,) = folder.iterdir()
         change(file)
-        assert kept(folder, "x", b"1", make) == {"made": 2}, name
+        assert cache_result(folder, "x", b"1", make) == {"made": 2}, name
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="makes a symbolic link")
 def test_a_link_to_a_file_is_not_followed(tmp_path):
     make = Counting()
-    kept(tmp_path / "mine", "x", b"1", make)
+    cache_result(tmp_path / "mine", "x", b"1", make)
     (file,) = (tmp_path / "mine").iterdir()
     (tmp_path / "other").mkdir(mode=0o700)
     (tmp_path / "other" / file.name).symlink_to(file)
-    assert kept(tmp_path / "other", "x", b"1", make) == {"made": 2}
+    assert cache_result(tmp_path / "other", "x", b"1", make) == {"made": 2}
 
 
 def test_a_folder_that_cannot_be_made_costs_time_only(tmp_path):
     (tmp_path / "file").write_text("")
     make = Counting()
-    assert kept(tmp_path / "file" / "c", "x", b"1", make) == {"made": 1}
-    assert kept(tmp_path / "file" / "c", "x", b"1", make) == {"made": 2}
+    assert cache_result(tmp_path / "file" / "c", "x", b"1", make) == {"made": 1}
+    assert cache_result(tmp_path / "file" / "c", "x", b"1", make) == {"made": 2}

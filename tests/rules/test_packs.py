@@ -13,8 +13,8 @@ import pytest
 import yaml
 from pydantic import ValidationError
 
-from plimsoll.model.counter_names.name_clues import needed_counters, signal_counters
-from plimsoll.model.shipped_tables import shipped_files
+from plimsoll.model.counter_names.name_clues import list_needed_counters, list_signal_counters
+from plimsoll.model.shipped_tables import find_shipped_files
 from plimsoll.rules.load import load
 from plimsoll.rules.schema.signal import Pressure
 
@@ -30,7 +30,7 @@ def table(name):
 
 
 def accounts(name):
-    return yaml.load(shipped_files("rules").joinpath(name).read_bytes(), yaml.CSafeLoader)["accounts"]
+    return yaml.load(find_shipped_files("rules").joinpath(name).read_bytes(), yaml.CSafeLoader)["accounts"]
 
 
 STUDIES = table("thresholds.csv")
@@ -242,7 +242,7 @@ def test_only_a_row_that_names_a_value_to_stay_near_or_either_of_two_counters_is
 
 
 def test_every_pack_file_is_loaded_under_its_own_name():
-    names = {entry.name.removesuffix(".yaml") for entry in shipped_files("rules").joinpath("packs").iterdir()}
+    names = {entry.name.removesuffix(".yaml") for entry in find_shipped_files("rules").joinpath("packs").iterdir()}
     assert {pack.pack for pack in PACKS} == names
     assert all(pack.rules for pack in PACKS)
 
@@ -288,8 +288,8 @@ def test_counters_that_are_known_to_be_judged_are_those_that_rules_need():
         if name in judged:
             needed.setdefault(path.object, set()).add(path.counter)
     where = "plimsoll/model/counter_names/name_clues.yaml: judged has the counters of rules, charted those of others"
-    assert {name: needed_counters(name) for name in needed} == needed, where
-    assert {name: signal_counters(name) for name in read} == read, where
+    assert {name: list_needed_counters(name) for name in needed} == needed, where
+    assert {name: list_signal_counters(name) for name in read} == read, where
 
 
 def test_every_limit_of_capacity_is_written_once():

@@ -2,12 +2,12 @@
 
 import pytest
 
-from plimsoll.model.names import shipped
+from plimsoll.model.names import load_shipped
 from plimsoll.model.perfmon import CounterPath
 from plimsoll.model.series import Series
 from plimsoll.rules.load import load_signals
 from plimsoll.rules.signal_finder import Finder
-from plimsoll.rules.subjects import host_of, host_tags
+from plimsoll.rules.subjects import find_host, list_host_tags
 
 
 def busy(host, source, instance="_Total"):
@@ -32,16 +32,16 @@ def test_computers_that_one_agent_polls_are_subjects_of_their_own():
     ],
 )
 def test_one_computer_written_in_two_ways_is_one_host(host, source, of):
-    assert host_of(busy(host, source)) == of
+    assert find_host(busy(host, source)) == of
 
 
 def test_a_tag_called_source_names_the_host_of_windows_counters_only():
-    assert host_of(Series("AGENT", "cpu", (("source", "x"),), "usage_idle")) == "AGENT"
+    assert find_host(Series("AGENT", "cpu", (("source", "x"),), "usage_idle")) == "AGENT"
 
 
 def test_what_a_database_server_tells_of_itself_is_its_own():
     series = Series("AGENT", "sqlserver_performance", (("sql_instance", "DB1"),), "value")
-    assert host_of(series, host_tags(load_signals())) == "DB1"
+    assert find_host(series, list_host_tags(load_signals())) == "DB1"
 
 
 @pytest.mark.parametrize(("server", "beside"), [("SQLServer", ""), ("MSSQL$PAYROLL", "PAYROLL/")])
@@ -50,7 +50,7 @@ def test_databases_that_are_left_out_are_left_out_of_named_servers_too(server, b
         CounterPath(None, f"{server}:Databases", database, "Percent Log Used")
         for database in ("_Total", "model", "MASTER", "Sales")
     ]
-    series = [shipped().series(path, "DB1") for path in paths]
+    series = [load_shipped().series(path, "DB1") for path in paths]
     result = Finder(load_signals(), series, lambda item: True).find("sql.log_used")
     assert [subject.instance for subject, _ in result.values()] == [f"{beside}Sales"]
 
@@ -61,7 +61,7 @@ def test_numa_nodes_and_the_whole_server_are_told_apart():
         CounterPath(None, "SQLServer:Buffer Node", "000", "Database pages"),
         CounterPath(None, "SQLServer:Buffer Node", "001", "Database pages"),
     ]
-    finder = Finder(load_signals(), [shipped().series(path, "DB1") for path in paths], lambda item: True)
+    finder = Finder(load_signals(), [load_shipped().series(path, "DB1") for path in paths], lambda item: True)
     assert [subject.instance for subject, _ in finder.find("sql.data_cache").values()] == [None]
     assert [subject.instance for subject, _ in finder.find("sql.node_share").values()] == ["000", "001"]
 

@@ -10,7 +10,7 @@ from plimsoll.rules.evaluate import RuleEvaluator
 from plimsoll.rules.load import load, load_signals
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.signal_finder import Finder, find_source
-from plimsoll.rules.states import State, evaluation_times
+from plimsoll.rules.states import State, list_evaluation_times
 from plimsoll.rules.subjects import Instances, Subject
 
 SIGNALS = load_signals()
@@ -37,7 +37,7 @@ def judged(rule, recorded, processors=4.0):
     finder = Finder(SIGNALS, list(samples), lambda item: bool(len(samples[item].present.times)))
     judge = RuleEvaluator(finder.find, samples.__getitem__, lambda subject, fact: processors)
     return list(
-        judge.evaluate(RULES[rule], lambda subject: evaluation_times(np.arange(90, dtype=np.int64) * 10 * SECOND))
+        judge.evaluate(RULES[rule], lambda subject: list_evaluation_times(np.arange(90, dtype=np.int64) * 10 * SECOND))
     )
 
 

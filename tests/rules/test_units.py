@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from plimsoll.rules.load import load, load_signals
 from plimsoll.rules.schema.field_types import Healthy
-from plimsoll.rules.schema.units import KINDS, convert_limit, is_named, unit_of, written
+from plimsoll.rules.schema.units import KINDS, convert_limit, find_unit, format_healthy, is_named
 
 UNITS = sorted({signal.unit for signal in load_signals().values()})
 NAMED = [unit for kind in KINDS for unit in kind]
@@ -92,7 +92,7 @@ def test_what_is_no_limit(text):
 )
 def test_what_is_shown_can_be_written_back(unit, number):
     healthy = Healthy("<", number)
-    assert convert_limit(Healthy.parse(written(healthy, unit)), unit).limit == number
+    assert convert_limit(Healthy.parse(format_healthy(healthy, unit)), unit).limit == number
 
 
 def test_every_shipped_limit_reads_best_in_the_unit_it_is_written_in():
@@ -100,7 +100,7 @@ def test_every_shipped_limit_reads_best_in_the_unit_it_is_written_in():
     catalogue = load()
     for rule in catalogue.rules.values():
         for condition in rule.conditions:
-            unit = unit_of(condition, catalogue.signals)
+            unit = find_unit(condition, catalogue.signals)
             assert condition.healthy.unit is None
             if is_named(unit):
-                assert convert_limit(Healthy.parse(written(condition.healthy, unit)), unit) == condition.healthy
+                assert convert_limit(Healthy.parse(format_healthy(condition.healthy, unit)), unit) == condition.healthy

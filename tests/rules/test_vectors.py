@@ -10,12 +10,12 @@ from plimsoll.model.run import Phase
 from plimsoll.model.samples import Samples
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND
-from plimsoll.review.judging import outcome_of
+from plimsoll.review.judging import find_outcome
 from plimsoll.rules.evaluate import RuleEvaluator
 from plimsoll.rules.schema.pack import Rule
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.signal_finder import Finder
-from plimsoll.rules.states import State, Truth, evaluation_times
+from plimsoll.rules.states import State, Truth, list_evaluation_times
 from plimsoll.rules.subjects import Subject
 
 CASES = json.loads((Path(__file__).parents[1] / "data" / "evaluation-vectors.json").read_text())["cases"]
@@ -67,7 +67,7 @@ def judged(case):
     item = case.get("every", 10) * SECOND
     judge = RuleEvaluator(finder.find, samples.__getitem__, lambda subject, fact: case["rule"]["factor"], phases)
     times = np.unique(np.concatenate([sample.times for sample in samples.values()]))
-    (track,) = judge.evaluate(rule_of(case), lambda subject: evaluation_times(times, item, 600 * SECOND))
+    (track,) = judge.evaluate(rule_of(case), lambda subject: list_evaluation_times(times, item, 600 * SECOND))
     assert track.subject == Subject("h")
     return track
 
@@ -89,7 +89,7 @@ def test_worked_case(case):
 def test_what_a_review_makes_of_it(case):
     track, rule = judged(case), rule_of(case)
     assert {
-        "state": str(outcome_of(rule, track)),
+        "state": str(find_outcome(rule, track)),
         "crossed_s": track.time_crossed // SECOND,
         "share_of_time": round(track.share_of_time or 0.0, 6),
     } == case["review"]

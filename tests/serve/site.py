@@ -15,7 +15,7 @@ from plimsoll.alerting.alerts_file import NAME, AlertsFile
 from plimsoll.alerting.health import Health, Progress
 from plimsoll.alerting.latest_evaluation import LatestEvaluation
 from plimsoll.model.times import Zone
-from plimsoll.pages.application import routes
+from plimsoll.pages.application import list_routes
 from plimsoll.receive.exporters.translate import Translator
 from plimsoll.receive.write_queue import WriteQueue
 from plimsoll.rules.load import load
@@ -119,7 +119,7 @@ def site(
     file = AlertsFile(folder / NAME)
     shown = watched(store, folder, file, health=health, limits=limits)
     app = create_app(
-        store, writing, access, health, limits, routes(replace(shown, **watching)), Translator(load().signals)
+        store, writing, access, health, limits, list_routes(replace(shown, **watching)), Translator(load().signals)
     )
     serving = Serving(app, listen, certificate, limits, behind_proxy=access.is_behind_proxy)
     lock.announce(serving.address)

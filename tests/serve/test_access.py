@@ -15,7 +15,14 @@ import urllib3
 
 from plimsoll.alerting.health import Health, HostHealth, HostState
 from plimsoll.model.errors import Unreachable, Unusable
-from plimsoll.serve.credentials import Credentials, end_token, make_missing, new_password, new_token, owner_token
+from plimsoll.serve.credentials import (
+    Credentials,
+    create_password,
+    create_token,
+    end_token,
+    load_owner_token,
+    make_missing,
+)
 from plimsoll.serve.limits import RequestLimits
 from plimsoll.serve.listen import Listen, PublicAddress
 from plimsoll.serve.serving import Certificate, Serving
@@ -94,7 +101,7 @@ def test_pages_of_others_can_write_nothing(case, here):
 def test_forms_of_the_public_address_are_taken_through_a_proxy_that_changes_the_name(duckdb, tmp_path):
     public = PublicAddress.parse("https://plimsoll.example.org:8443/")
     with site(duckdb, tmp_path / "data", login=True, url=public) as here:
-        token = new_token(here.folder)
+        token = create_token(here.folder)
         for origin, status in (("https://plimsoll.example.org:8443", 204), ("https://plimsoll.example.org", 403)):
             assert here.post(b"cpu,host=a v=1", Authorization=f"Token {token}", Origin=origin).status == status
 
@@ -127,15 +134,15 @@ def test_several_tokens_are_valid_side_by_side_until_each_is_ended(elsewhere):
     def status(token):
         return elsewhere.post(b"cpu,host=a v=1", Authorization=f"Token {token}").status
 
-    first, web, db = (new_token(elsewhere.folder, name) for name in ("", "web", "db"))
+    first, web, db = (create_token(elsewhere.folder, name) for name in ("", "web", "db"))
     assert [*map(status, (first, web, db, "x"))] == [204, 204, 204, 401]
     end_token(elsewhere.folder, "web")
-    newer = new_token(elsewhere.folder, "db")
+    newer = create_token(elsewhere.folder, "db")
     assert [*map(status, (first, web, db, newer))] == [204, 401, 401, 204]
     with pytest.raises(Unusable, match=r"no token web for samples; those with a name are: db"):
         end_token(elsewhere.folder, "web")
     with pytest.raises(Unusable, match="is no name of a token"):
-        new_token(elsewhere.folder, "a b")
+        create_token(elsewhere.folder, "a b")
 
 
 def test_secrets_are_stored_hashed_in_files_of_the_owner(tmp_path):
@@ -145,12 +152,12 @@ def test_secrets_are_stored_hashed_in_files_of_the_owner(tmp_path):
     stored = "".join(file.read_text() for file in folder.iterdir())
     assert str(token) not in stored
     assert str(password) not in stored
-    owner_token(folder)
+    load_owner_token(folder)
     if sys.platform != "win32":
         assert {file.stat().st_mode & 0o777 for file in folder.iterdir()} == {0o600}
         (folder / "token").chmod(0o644)
         with pytest.raises(Unusable, match="others can read it"):
-            owner_token(folder)
+            load_owner_token(folder)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no modes there")
@@ -164,7 +171,7 @@ def test_no_secret_is_stored_where_others_may_write(tmp_path):
 
 
 def test_who_guesses_passwords_is_slowed_down(elsewhere):
-    password = new_password(elsewhere.folder)
+    password = create_password(elsewhere.folder)
     for _ in range(5):
         assert elsewhere.request("GET", "/", headers={"Authorization": basic("guess")}).status == 401
     for guess in ("guess", password):
@@ -176,11 +183,11 @@ def test_who_guesses_passwords_is_slowed_down(elsewhere):
 def test_the_store_is_reached_with_the_owners_token_only(here, elsewhere):
     call = b"[0, 1000000000000000000, []]"
     for server in (here, elsewhere):
-        token, password = new_token(server.folder), new_password(server.folder)
+        token, password = create_token(server.folder), create_password(server.folder)
         for authorization in ("", f"Bearer {token}", basic(password), "Bearer x"):
             headers = {"Authorization": authorization, "Content-Type": "application/json"}
             assert server.request("POST", "/api/store/series", call, headers).status == 401
-        headers = {"Authorization": f"Bearer {owner_token(server.folder)}", "Content-Type": "application/json"}
+        headers = {"Authorization": f"Bearer {load_owner_token(server.folder)}", "Content-Type": "application/json"}
         assert server.request("POST", "/api/store/series", call, headers).status == 200
         for odd in (b"", b"PLM1", call[:-5], b"x" * 100):
             assert server.request("POST", "/api/store/series", odd, headers).status == 400
@@ -192,7 +199,7 @@ def test_a_server_for_the_owners_commands_answers_nobody_else(duckdb, tmp_path):
     with site(duckdb, tmp_path / "data", owner_only=True) as here:
         for method, path in (("GET", "/"), ("POST", WRITE), ("GET", "/health"), ("POST", "/api/store/series")):
             assert here.request(method, path, b"").status == 401
-        assert RemoteSamples(here.address, owner_token(here.folder)).hosts(0, 1) == []
+        assert RemoteSamples(here.address, load_owner_token(here.folder)).hosts(0, 1) == []
 
 
 def test_the_owners_token_is_sent_to_no_other_program(here):
@@ -369,7 +376,7 @@ def test_its_own_metrics_need_the_password_where_pages_do(duckdb, tmp_path):
 
     with site(duckdb, tmp_path / "data", listen=EVERYWHERE, health=health) as here:
         assert here.request("GET", "/metrics").status == 401
-        password = new_password(here.folder)
+        password = create_password(here.folder)
         answer = here.request("GET", "/metrics", headers={"Authorization": basic(password)})
     lines = answer.data.decode().splitlines()
     assert answer.headers["Content-Type"].startswith("text/plain; version=0.0.4")
@@ -409,7 +416,7 @@ def test_tls_by_certificate_files(duckdb, tmp_path, certificate):
         ) as trusting:
             assert trusting.request("POST", here.address + WRITE, body=b"cpu,host=a v=1", headers=origin).status == 204
         with pytest.raises(Unreachable, match="certificate"):
-            RemoteSamples(here.address, owner_token(here.folder)).hosts(0, 1)
+            RemoteSamples(here.address, load_owner_token(here.folder)).hosts(0, 1)
 
 
 def test_connections_that_begin_no_tls_have_their_share_and_are_closed_soon(duckdb, tmp_path, certificate):

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import urllib3
 
-from plimsoll.serve.credentials import new_password, new_token
+from plimsoll.serve.credentials import create_password, create_token
 from tests.conftest import free_port, lacking
 from tests.serve.site import site
 
@@ -71,7 +71,7 @@ def proxied(nginx, duckdb, tmp_path):
 
 def test_a_proxy_with_tls_lets_through_what_has_a_login_and_its_own_origin(proxied):
     here, ask = proxied
-    token, password = new_token(here.folder), new_password(here.folder)
+    token, password = create_token(here.folder), create_password(here.folder)
     write = "/api/v2/write?org=o&bucket=b"
     login = "Basic " + base64.b64encode(f"x:{password}".encode()).decode()
     fields = {"Origin": f"https://{NAME}", "Sec_Fetch_Site": "same-origin"}

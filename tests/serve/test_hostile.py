@@ -17,7 +17,7 @@ from plimsoll.alerting.health import Health
 from plimsoll.model.errors import Unusable
 from plimsoll.receive.line_protocol.parse import Parser
 from plimsoll.serve import users
-from plimsoll.serve.credentials import Credentials, new_password, new_token
+from plimsoll.serve.credentials import Credentials, create_password, create_token
 from plimsoll.serve.limits import RequestLimits
 from plimsoll.serve.principals import Person, Role
 from plimsoll.serve.request_identity import PasswordCheck
@@ -49,7 +49,7 @@ def slow(tmp_path):
     folder = tmp_path / "secrets"
     folder.mkdir(mode=0o700)
     result = Slow(folder)
-    result.right = new_password(folder)
+    result.right = create_password(folder)
     yield result
     result.let.set()
 
@@ -303,7 +303,7 @@ def test_without_a_login_nothing_is_answered_that_a_proxy_passes_on(name, here):
 
 def test_a_login_is_needed_on_the_loopback_address_too_if_up_toml_says_so(duckdb, tmp_path, caplog):
     with site(duckdb, tmp_path / "data", login=True, hosts=["plimsoll.example.org"]) as here:
-        token, password = new_token(here.folder), new_password(here.folder)
+        token, password = create_token(here.folder), create_password(here.folder)
         assert here.request("GET", "/").status == 401
         assert here.post(b"cpu,host=a v=1").status == 401
         assert here.post(b"cpu,host=a v=1", Authorization="Token no").status == 401
@@ -324,7 +324,7 @@ def test_a_login_is_needed_on_the_loopback_address_too_if_up_toml_says_so(duckdb
 
 def test_elsewhere_a_proxy_may_pass_on_what_has_a_login(duckdb, tmp_path):
     with site(duckdb, tmp_path / "data", listen=EVERYWHERE) as here:
-        password = new_password(here.folder)
+        password = create_password(here.folder)
         assert here.request("GET", "/", headers={"X-Forwarded-For": "192.0.2.1", **basic(password)}).status == 200
 
 

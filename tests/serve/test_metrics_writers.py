@@ -19,7 +19,7 @@ from plimsoll.collect.collector import Collector
 from plimsoll.receive.line_protocol.series_names import Bounds
 from plimsoll.rules.load import load
 from plimsoll.rules.signal_finder import Finder
-from plimsoll.serve.credentials import new_token
+from plimsoll.serve.credentials import create_token
 from plimsoll.serve.limits import RequestLimits
 from tests.conftest import built, free_port
 from tests.receive.messages import first, labelled, part, second, snappy, varint
@@ -66,7 +66,7 @@ def test_remote_write(headers, message, here):
 
 def test_it_needs_the_token_of_agents_elsewhere(duckdb, tmp_path):
     with site(duckdb, tmp_path / "data", listen=EVERYWHERE) as here:
-        token = new_token(here.folder)
+        token = create_token(here.folder)
         body = snappy(first(*SERIES))
         assert here.request("POST", REMOTE, body, V1).status == 401
         assert here.request("POST", OTLP, b"{}", JSON).status == 401
@@ -267,7 +267,9 @@ def test_a_real_prometheus_writes_what_a_real_node_exporter_gives(duckdb, tmp_pa
     port, own_port = free_port(), free_port()
     with site(duckdb, tmp_path / "data", listen=EVERYWHERE) as here:
         configuration.write_text(
-            PROMETHEUS.format(exporter=port, address=here.address, token=new_token(here.folder), other=victoriametrics)
+            PROMETHEUS.format(
+                exporter=port, address=here.address, token=create_token(here.folder), other=victoriametrics
+            )
         )
         running = [
             subprocess.Popen([exporter, f"--web.listen-address=127.0.0.1:{port}"], stderr=subprocess.DEVNULL),
@@ -350,7 +352,7 @@ NOT_OF_HOSTMETRICS = {
 def test_a_real_opentelemetry_collector_writes_what_is_judged(encoding, duckdb, tmp_path):
     otelcol, configuration = built("otelcol"), tmp_path / "otelcol.yaml"
     with site(duckdb, tmp_path / "data", listen=EVERYWHERE) as here:
-        token = new_token(here.folder)
+        token = create_token(here.folder)
         configuration.write_text(OTELCOL.format(address=here.address, token=token, encoding=encoding))
         process = subprocess.Popen([otelcol, "--config", configuration], stderr=subprocess.PIPE, text=True)
         try:

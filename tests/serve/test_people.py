@@ -13,12 +13,12 @@ from starlette.routing import Route
 from plimsoll.alerting import actions
 from plimsoll.alerting.alerts_file import NAME, AlertsFile
 from plimsoll.model.errors import Unusable
-from plimsoll.pages.application import routes
+from plimsoll.pages.application import list_routes
 from plimsoll.pages.http_api.api_application import describe
 from plimsoll.serve import secret_files, users
 from plimsoll.serve.access import TrustedProxy
-from plimsoll.serve.credentials import CredentialUse, end_password, make_missing, new_password, new_token
-from plimsoll.serve.principals import Role, RolesOf, needed
+from plimsoll.serve.credentials import CredentialUse, create_password, create_token, end_password, make_missing
+from plimsoll.serve.principals import Role, RolesOf, find_needed_role
 from tests.conftest import COST_OF_A_PASSWORD
 from tests.each import run_each
 from tests.serve.site import EVERYWHERE, site, watched
@@ -84,15 +84,15 @@ def test_nothing_that_changes_anything_is_open_to_a_viewer(tmp_path, duckdb):
     with closing(AlertsFile(tmp_path / NAME)) as file:
         shown = watched(duckdb, tmp_path, file)
         with shown.closing:  # ends the threads that the pages begin
-            shown_routes = [route for route in routes(shown) if isinstance(route, Route)]
+            shown_routes = [route for route in list_routes(shown) if isinstance(route, Route)]
             endpoints = {(route.path, *route.methods) for route in shown_routes if route.methods}
             (api,) = {route.endpoint for route in shown_routes if isinstance(route.endpoint, FastAPI)}
             endpoints |= {(path, *map(str.upper, methods)) for path, methods in describe(api)["paths"].items()}
     for route, *methods in endpoints:
         path = re.sub(r"\{[^}]*\}", "1", route)
         for method in {"POST", "DELETE", "PUT", "PATCH"} & {*methods}:
-            assert needed(method, path) is not Role.VIEWER, (method, path)
-            if needed(method, path) is Role.OPERATOR:
+            assert find_needed_role(method, path) is not Role.VIEWER, (method, path)
+            if find_needed_role(method, path) is Role.OPERATOR:
                 of_operators.add(path.partition("/v1")[2] or path)
     assert of_operators == {
         "/alerts/1/ack",
@@ -129,9 +129,9 @@ def test_on_the_loopback_address_everybody_reads_and_users_change(duckdb, tmp_pa
 
 def test_a_change_of_users_holds_at_once(elsewhere):
     assert note(elsewhere, basic("operator-1")) == 303
-    users.change(elsewhere.folder, "operator-1", role=Role.VIEWER)
+    users.change_user(elsewhere.folder, "operator-1", role=Role.VIEWER)
     assert note(elsewhere, basic("Operator-1")) == 403
-    users.change(elsewhere.folder, "operator-1", password="another password")
+    users.change_user(elsewhere.folder, "operator-1", password="another password")
     assert elsewhere.request("GET", "/", headers=basic("operator-1")).status == 401
     assert elsewhere.request("GET", "/", headers=basic("operator-1", "another password")).status == 200
     users.remove(elsewhere.folder, "operator-1")
@@ -140,7 +140,7 @@ def test_a_change_of_users_holds_at_once(elsewhere):
 
 def test_the_shared_password_is_valid_until_it_is_ended(elsewhere):
     assert "password" not in make_missing(elsewhere.folder)  # there are users
-    shared = new_password(elsewhere.folder)
+    shared = create_password(elsewhere.folder)
     assert note(elsewhere, basic("joe", shared)) == 303
     assert elsewhere.request("GET", "/", headers=basic("viewer-1", shared)).status == 401
     end_password(elsewhere.folder)
@@ -148,7 +148,7 @@ def test_the_shared_password_is_valid_until_it_is_ended(elsewhere):
 
 
 def test_a_token_for_operators_does_what_they_do(elsewhere):
-    token = new_token(elsewhere.folder, "ci", CredentialUse.OPERATE)
+    token = create_token(elsewhere.folder, "ci", CredentialUse.OPERATE)
     request = elsewhere.request(
         "POST", "/api/v1/notes", b'{"text": "x"}', {"Content-Type": "application/json", **bearer(token)}
     )
@@ -221,14 +221,14 @@ def test_the_file_of_users_is_the_owners_alone_and_has_no_password(tmp_path):
     assert WORD not in file.read_text()
     file.chmod(0o640)
     with pytest.raises(Unusable, match="others can read it"):
-        users.listed(folder)
+        users.load_users(folder)
 
 
 def test_hashes_are_of_their_password_alone_and_cost_time_and_memory(monkeypatch):
     monkeypatch.setattr(secret_files, "_COST", COST_OF_A_PASSWORD)
-    hashed = secret_files.hashed(WORD)
+    hashed = secret_files.hash_password(WORD)
     assert hashed.startswith("scrypt 16384 8 5 ")
-    assert hashed != secret_files.hashed(WORD)
+    assert hashed != secret_files.hash_password(WORD)
     assert secret_files.is_right(WORD, hashed)
     for wrong in (WORD + " ", "", WORD[:-1]):
         assert not secret_files.is_right(wrong, hashed)
@@ -242,7 +242,7 @@ def test_names_and_passwords_that_cannot_be_are_refused(case, tmp_path):
     name, password = case
     with pytest.raises(Unusable):
         users.add(tmp_path, name, Role.VIEWER, password)
-    assert users.listed(tmp_path) == []
+    assert users.load_users(tmp_path) == []
 
 
 def test_a_file_of_users_that_is_damaged_locks_nobody_out_who_is_in(elsewhere, caplog):

@@ -13,7 +13,7 @@ from influxdb_client.rest import ApiException
 
 from plimsoll.model.errors import Unusable
 from plimsoll.model.points import Points
-from plimsoll.serve.credentials import new_token
+from plimsoll.serve.credentials import create_token
 from plimsoll.store.duck.compaction import Keeping
 from plimsoll.store.duck.samples import DuckSamples
 from plimsoll.store.folders.runs import RunFolders
@@ -62,7 +62,7 @@ OUTPUTS = {
 def elsewhere(duckdb, tmp_path):
     """A server that is on all addresses, and its token."""
     with site(duckdb, tmp_path / "data", listen=EVERYWHERE) as result:
-        yield result, new_token(result.folder)
+        yield result, create_token(result.folder)
 
 
 @pytest.mark.parametrize("output", OUTPUTS)

@@ -4,7 +4,7 @@ from functools import cache
 from pathlib import Path
 
 from plimsoll.comparison.compare import Comparison, RunSide
-from plimsoll.comparison.signal_settings import checked
+from plimsoll.comparison.signal_settings import check_settings
 from plimsoll.hosts.settings import Settings
 from plimsoll.insights.insights import Insights
 from plimsoll.rules.load import load_signals
@@ -24,4 +24,4 @@ def a_side(name, build, seed, values=None):
 
 @cache
 def _treatments():
-    return checked(Settings().compare, Path("plimsoll.toml"), load_signals())
+    return check_settings(Settings().compare, Path("plimsoll.toml"), load_signals())

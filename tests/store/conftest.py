@@ -3,17 +3,17 @@
 import pytest
 
 from plimsoll.model.times import SECOND
-from plimsoll.serve.credentials import owner_token
+from plimsoll.serve.credentials import load_owner_token
 from plimsoll.store.duck.compaction import Keeping
 from plimsoll.store.duck.samples import DuckSamples
-from plimsoll.store.folders.runs import RunFolders, runs_only
+from plimsoll.store.folders.runs import RunFolders, make_store_of_runs
 from plimsoll.store.influx.address import InfluxAddress
-from plimsoll.store.influx.runs import influx_store
-from plimsoll.store.remote import remote_store
+from plimsoll.store.influx.runs import make_influx_store
+from plimsoll.store.remote import make_remote_store
 from plimsoll.store.store import Store
 from plimsoll.store.victoriametrics.address import VictoriaMetricsAddress
 from plimsoll.store.victoriametrics.names import Measurements
-from plimsoll.store.victoriametrics.samples import VictoriaSamples, victoria_store
+from plimsoll.store.victoriametrics.samples import VictoriaSamples, make_victoria_store
 from plimsoll.store.victoriametrics.server import VictoriaMetricsServer
 from tests.conftest import VictoriaMetrics
 from tests.serve.site import site
@@ -53,7 +53,7 @@ def closed(tmp_path):
 def remote(duckdb, tmp_path):
     """An embedded store behind a real server."""
     with site(duckdb, tmp_path / "data") as result:
-        store = remote_store(result.address, owner_token(result.folder))
+        store = make_remote_store(result.address, load_owner_token(result.folder))
         store.live.write_points = duckdb.live.write_points  # as agents do
         yield store
         store.close()
@@ -94,17 +94,17 @@ def live(own_victoriametrics):
 @pytest.fixture
 def victoria(live, duckdb):
     """Live samples in a VictoriaMetrics, and runs in an embedded store."""
-    return victoria_store(live, duckdb)
+    return make_victoria_store(live, duckdb)
 
 
 @pytest.fixture
 def folders(tmp_path):
     """Runs in a folder."""
-    return runs_only(RunFolders.open(tmp_path / "runs", make=True))
+    return make_store_of_runs(RunFolders.open(tmp_path / "runs", make=True))
 
 
 @pytest.fixture(params=["influx", "duckdb", "closed", "remote", "victoria", "folders"])
 def store(request):
     """An empty store."""
     value = request.getfixturevalue(request.param)
-    return influx_store(value) if request.param == "influx" else value
+    return make_influx_store(value) if request.param == "influx" else value

@@ -17,7 +17,7 @@ from plimsoll.model.remark import Kind, Remark
 from plimsoll.model.run import Phase, Recording, Run, StoredRun
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND, Zone
-from plimsoll.store.influx.runs import influx_store
+from plimsoll.store.influx.runs import make_influx_store
 from plimsoll.store.protocol import Claim, SampleReader, StoreState, Work
 from plimsoll.store.store import Store
 from tests.stored_runs import points_of
@@ -77,7 +77,7 @@ def samples(request):
     """A place for samples, empty."""
     name = request.param.removeprefix("run of ")
     value = request.getfixturevalue(name)
-    store = influx_store(value) if name == "influx" else value
+    store = make_influx_store(value) if name == "influx" else value
     return LiveSamples(store) if name == request.param else RunSamples(store)
 
 

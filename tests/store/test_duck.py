@@ -23,7 +23,7 @@ from plimsoll.model.times import SECOND
 from plimsoll.store.duck import compaction, hot_file, live_writer
 from plimsoll.store.duck.day_files import DayFolder
 from plimsoll.store.duck.duck_store import open_embedded
-from plimsoll.store.duck.hot_file import pieces
+from plimsoll.store.duck.hot_file import read_pieces
 from plimsoll.store.duck.open import connect
 from tests.store.duck_samples import CPU, DAY, EVER, MEM, MONDAY, days, embedded, live, loaded, read, tidy
 
@@ -296,14 +296,14 @@ def test_a_copy_is_whole_while_writing_goes_on(opened, tmp_path, monkeypatch):
     may_write = threading.Semaphore(0)
 
     def slowly(file, size):
-        for piece in pieces(file, size):
+        for piece in read_pieces(file, size):
             before = acknowledged[0]
             may_write.release()
             while acknowledged[0] == before:
                 time.sleep(0.001)
             yield piece
 
-    monkeypatch.setattr(hot_file, "pieces", slowly)
+    monkeypatch.setattr(hot_file, "read_pieces", slowly)
 
     def write():
         if not may_write.acquire(timeout=0.05):

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from plimsoll.ingest.runs import load as load_module
-from plimsoll.ingest.runs.load import load, unload
+from plimsoll.ingest.runs.load import load, unload_run
 from plimsoll.ingest.runs.read_run import read_run
 from plimsoll.model.errors import Unusable
 from plimsoll.model.log import Log
@@ -19,7 +19,7 @@ from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND, Zone
 from plimsoll.store import lease
 from plimsoll.store.folders import files
-from plimsoll.store.folders.runs import MARK, RunFolders, runs_only
+from plimsoll.store.folders.runs import MARK, RunFolders, make_store_of_runs
 from plimsoll.store.protocol import StoreFull
 
 START = 1_700_000_000 * SECOND
@@ -39,7 +39,7 @@ def a_log(host="WEB1", value=1.0):
 
 def loaded(store, name="night", host="WEB1", value=1.0):
     log = a_log(host, value)
-    return load(runs_only(store), StoredRun(Run(name), (Recording.of(log, "ab"),)), [log])
+    return load(make_store_of_runs(store), StoredRun(Run(name), (Recording.of(log, "ab"),)), [log])
 
 
 def kept(store, host="WEB1"):
@@ -98,7 +98,7 @@ def test_a_load_that_is_cut_off_is_not_read_and_is_continued(folder, monkeypatch
         assert [summary.complete for summary in other.summaries()] == [True]
         assert kept(RunFolders.open(folder)) == ROWS
         assert not read_run(RunFolders.open(folder), "night").remarks
-        unload(RunFolders.open(folder), "night")
+        unload_run(RunFolders.open(folder), "night")
         assert {path.name for path in folder.iterdir()} <= {MARK, ".claims"}
         if not was_killed:
             assert step > 15
@@ -109,13 +109,13 @@ def test_a_deletion_that_is_cut_off_leaves_all_or_nothing_to_read(folder, monkey
     monkeypatch.setattr(lease, "LIFE_S", 0.05)
     for step in itertools.count():
         loaded(RunFolders.open(folder))
-        was_killed = killed_at(step, monkeypatch, lambda: unload(RunFolders.open(folder), "night"))
+        was_killed = killed_at(step, monkeypatch, lambda: unload_run(RunFolders.open(folder), "night"))
         other = RunFolders.open(folder)
         (listed,) = other.summaries() or [None]
         assert kept(other) == (ROWS if listed and listed.complete else 0)
         loaded(RunFolders.open(folder))
         assert kept(RunFolders.open(folder)) == ROWS
-        unload(RunFolders.open(folder), "night")
+        unload_run(RunFolders.open(folder), "night")
         assert (other.summaries(), kept(RunFolders.open(folder))) == ([], 0)
         assert {path.name for path in folder.iterdir()} <= {MARK, ".claims"}
         if not was_killed:

@@ -3,10 +3,10 @@
 import pytest
 
 from plimsoll.model.errors import Unreachable, Unusable
-from plimsoll.serve.credentials import owner_token
+from plimsoll.serve.credentials import load_owner_token
 from plimsoll.store.duck.compaction import Keeping
 from plimsoll.store.duck.samples import DuckSamples
-from plimsoll.store.folders.runs import RunFolders, runs_only
+from plimsoll.store.folders.runs import RunFolders, make_store_of_runs
 from plimsoll.store.remote import RemoteSamples
 from plimsoll.store.store import Store
 from tests.serve.site import site
@@ -26,7 +26,7 @@ def test_errors_of_the_store_come_back_as_they_are(error, tmp_path):
     store = Failing(tmp_path / "plimsoll.duckdb", 0, Keeping(30, 400, 1 << 40))
     store.error = error
     with site(Store(store, RunFolders.open(tmp_path / "runs", make=True)), tmp_path / "data") as here:
-        remote = RemoteSamples(here.address, owner_token(here.folder))
+        remote = RemoteSamples(here.address, load_owner_token(here.folder))
         with pytest.raises(type(error)) as raised:
             remote.hosts(0, 1)
         remote.close()
@@ -40,8 +40,8 @@ def test_a_server_that_is_away(tmp_path):
 
 
 def test_what_another_server_has_is_not_backed_up(tmp_path):
-    with site(runs_only(RunFolders.open(tmp_path / "runs", make=True)), tmp_path / "data") as here:
-        remote = RemoteSamples(here.address, owner_token(here.folder))
+    with site(make_store_of_runs(RunFolders.open(tmp_path / "runs", make=True)), tmp_path / "data") as here:
+        remote = RemoteSamples(here.address, load_owner_token(here.folder))
         with pytest.raises(Unusable, match="back it up by its own means"):
             remote.back_up(tmp_path / "copy")
         remote.close()
@@ -67,5 +67,5 @@ def test_what_is_no_plimsoll(influxdb):
     ],
 )
 def test_calls_are_checked(here, method, call, status):
-    headers = {"Authorization": f"Bearer {owner_token(here.folder)}", "Content-Type": "application/json"}
+    headers = {"Authorization": f"Bearer {load_owner_token(here.folder)}", "Content-Type": "application/json"}
     assert here.request("POST", f"/api/store/{method}", call, headers).status == status

@@ -9,7 +9,7 @@ from plimsoll.model.remark import Kind, Remark
 from plimsoll.model.run import Recording, Run, StoredRun
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND, Zone
-from plimsoll.store.run_document import dumps, loads
+from plimsoll.store.run_document import dump_run, load_run
 
 SERIES = Series("WEB01", "win_system", (("objectname", "System"),), "Threads", r"\System\Threads")
 RUN = StoredRun(
@@ -35,12 +35,12 @@ RUN = StoredRun(
 
 
 def test_what_a_run_was_loaded_from_and_what_could_not_be_read_are_kept():
-    result = loads(dumps(RUN))
+    result = load_run(dump_run(RUN))
     assert (result.whole, result.remarks, result.settings) == (True, RUN.remarks, "[run]\n")
-    assert dumps(result) == dumps(RUN)
+    assert dump_run(result) == dump_run(RUN)
 
 
 def test_a_run_of_an_earlier_version_was_not_loaded_from_a_folder_as_far_as_is_known():
-    document = json.loads(zlib.decompress(dumps(RUN)))
+    document = json.loads(zlib.decompress(dump_run(RUN)))
     del document["whole"]
-    assert loads(zlib.compress(json.dumps(document).encode())).whole is False
+    assert load_run(zlib.compress(json.dumps(document).encode())).whole is False

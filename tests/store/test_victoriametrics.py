@@ -17,7 +17,7 @@ from plimsoll.receive.line_protocol.parse import Parser
 from plimsoll.rules.load import load
 from plimsoll.store.victoriametrics import samples as live_samples
 from plimsoll.store.victoriametrics.address import VictoriaMetricsAddress
-from plimsoll.store.victoriametrics.names import Measurements, metric_name
+from plimsoll.store.victoriametrics.names import Measurements, make_metric_name
 from plimsoll.store.victoriametrics.samples import VictoriaSamples
 from plimsoll.store.victoriametrics.server import VictoriaMetricsServer
 from tests.conftest import VictoriaMetrics
@@ -90,7 +90,7 @@ def test_every_source_of_a_signal_is_known_by_its_metric():
     for source in sources:
         for field in source.fields:
             series = Series("h", source.measurement or "", (), field)
-            assert measurements.split(metric_name(series)) == (source.measurement, field)
+            assert measurements.split(make_metric_name(series)) == (source.measurement, field)
 
 
 def test_what_agents_write_has_the_names_they_gave(live, own_victoriametrics):

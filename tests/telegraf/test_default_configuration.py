@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from plimsoll.hosts.facts import Facts, recorded_facts
+from plimsoll.hosts.facts import Facts, find_recorded_facts
 from plimsoll.model.log import Log
 from plimsoll.model.run import Run
 from plimsoll.model.times import Zone
@@ -104,7 +104,7 @@ def test_every_signal_that_the_plugins_can_feed_is_found_and_judged(collect, def
     assert names == fed()
 
     packs = load().packs
-    result = recorded_facts([log])
+    result = find_recorded_facts([log])
     judged = review([log], Run(), Question(packs, SIGNALS), Facts({}, result))
     lacking = {
         finding.rule.id

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from plimsoll.model.samples import Samples
-from plimsoll.review.recorded_signals import signal_samples
+from plimsoll.review.recorded_signals import compute_signal_samples
 from plimsoll.rules.load import load_signals
 from plimsoll.rules.signal_finder import Finder
-from plimsoll.rules.subjects import subject_of
+from plimsoll.rules.subjects import find_subject
 
 TELEGRAF = Path(__file__).parents[2] / "telegraf"
 SERVICES = ("openldap.conf", "sqlserver.conf")
@@ -133,7 +133,7 @@ def test_gives_the_series_signals_are_taken_from(collect):
         for field in source.fields
         if field not in OF_OLD
         and not any(
-            item.measurement == source.measurement and item.field == field and subject_of(source, item)
+            item.measurement == source.measurement and item.field == field and find_subject(source, item)
             for item in series
         )
     }
@@ -167,7 +167,7 @@ def test_disk_latencies_come_where_there_are_requests(collect):
             requests = next(
                 v for entry, v in values.items() if entry.tag("name") == subject.instance and entry.field == count
             )
-            result = signal_samples(origin, lambda entry: Samples(times, values[entry]))
+            result = compute_signal_samples(origin, lambda entry: Samples(times, values[entry]))
             assert result is not None
             assert result.times.tolist() == times[1:][np.diff(requests) > 0].tolist()
             assert (result.values >= 0).all()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from plimsoll.rules.load import load_signals
 from plimsoll.rules.signal_finder import Finder
-from plimsoll.rules.subjects import subject_of
+from plimsoll.rules.subjects import find_subject
 
 TELEGRAF = Path(__file__).parents[2] / "telegraf"
 MEASUREMENTS = ("openldap", "ldap_probe")
@@ -48,7 +48,7 @@ def test_every_ldap_signal_has_data(collect, configuration, slapd):
             sample for sample in samples if (sample.measurement, sample.field) == (source.measurement, source.field)
         ]
         assert len(result) == 1, name
-        assert subject_of(source, result[0])
+        assert find_subject(source, result[0])
         values = samples[result[0]]
         # Some of a tick or two may be missing at either end; growing counts must have grown under the load.
         assert len(values) >= 4, name

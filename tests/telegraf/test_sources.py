@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from plimsoll.model.names import measurement, shipped
-from plimsoll.model.perfmon import CounterPath, generic_object
+from plimsoll.model.names import find_measurement, load_shipped
+from plimsoll.model.perfmon import CounterPath, split_object
 from plimsoll.model.series import LOAD_DRIVER
 from plimsoll.rules.load import load_signals
 from plimsoll.rules.signal_finder import Finder
@@ -75,11 +75,11 @@ def series_of(item):
     name = name_of(item)
     instances = instances_of(item)
     if "*" in instances:
-        named = {path.instance for path in PATHS if path.object == generic_object(name)[0]} - {None, "*", "_Total"}
+        named = {path.instance for path in PATHS if path.object == split_object(name)[0]} - {None, "*", "_Total"}
         instances = instances - {"*"} | named | {"x"}
     for counter in item["Counters"]:
         for instance in instances:
-            yield shipped().series(CounterPath(None, name, instance, counter), "HOST")
+            yield load_shipped().series(CounterPath(None, name, instance, counter), "HOST")
 
 
 def test_every_signal_of_windows_is_collected(objects):
@@ -95,25 +95,25 @@ def test_every_signal_of_windows_is_collected(objects):
 
 def test_every_counter_is_of_a_signal(objects):
     taken = {(path.object, path.counter) for path in PATHS}
-    collected = {(generic_object(name_of(item))[0], counter) for item in objects for counter in item["Counters"]}
+    collected = {(split_object(name_of(item))[0], counter) for item in objects for counter in item["Counters"]}
     assert collected - taken == set()
     totals = {(path.object, path.instance) for path in PATHS}
     assert [
         name_of(item)
         for item in objects
-        if item.get("IncludeTotal") and (generic_object(name_of(item))[0], "_Total") not in totals
+        if item.get("IncludeTotal") and (split_object(name_of(item))[0], "_Total") not in totals
     ] == []
 
 
 def test_named_instances_have_the_counters_of_the_default_one(objects):
     default = {item["ObjectName"]: item["Counters"] for item in objects if item["ObjectName"].startswith("SQLServer:")}
-    named = {generic_object(name_of(item))[0]: item["Counters"] for item in objects if "MSSQL" in item["ObjectName"]}
+    named = {split_object(name_of(item))[0]: item["Counters"] for item in objects if "MSSQL" in item["ObjectName"]}
     assert default == named != {}
 
 
 def test_measurements_are_those_of_logs(objects):
     assert {name_of(item): item["Measurement"] for item in objects} == {
-        name_of(item): measurement(name_of(item)) for item in objects
+        name_of(item): find_measurement(name_of(item)) for item in objects
     }
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from plimsoll.alerting.alert_queries import history
+from plimsoll.alerting.alert_queries import read_history
 from plimsoll.alerting.clock_skew import ClockSkew
 from plimsoll.alerting.self_monitoring import Problem
 from plimsoll.model.points import Points
@@ -13,7 +13,7 @@ from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND
 from plimsoll.notify.targets import Notifier
 from plimsoll.receive.write_queue import WriteState
-from plimsoll.up.overview import health, troubles
+from plimsoll.up.overview import list_troubles, summarize_health
 from plimsoll.up.settings import UpSettings
 from tests.alerting.loop_world import MINUTE, PERIOD, World, run_behind
 
@@ -27,14 +27,14 @@ def world(tmp_path):
 
 def page(world, *mended):
     progress = world.loop.progress
-    return health(world.file, progress, list(mended), WriteState(), "store", None, world.now)
+    return summarize_health(world.file, progress, list(mended), WriteState(), "store", None, world.now)
 
 
 def test_many_connections_are_told_before_agents_are_sent_away(world):
     nobody = Notifier(world.file, UpSettings(), {}, now=world.now)
 
     def reported(count):
-        result = troubles(world.loop.progress, WriteState(), nobody, world.now, world.now, (count, 1000))
+        result = list_troubles(world.loop.progress, WriteState(), nobody, world.now, world.now, (count, 1000))
         return [item.id for item in result]
 
     world.pass_at_once(5 * MINUTE, {"web1": 60})
@@ -49,7 +49,9 @@ def test_counters_that_do_not_answer_are_said_and_nothing_is_healthy(world):
     nobody = Notifier(world.file, UpSettings(), {}, now=world.now)
     world.pass_at_once(15 * MINUTE, {"web1": 60})
     assert page(world).headline.startswith("Healthy")
-    (result,) = troubles(world.loop.progress, WriteState(), nobody, world.now, world.now, silent={"PhysicalDisk": 65.2})
+    (result,) = list_troubles(
+        world.loop.progress, WriteState(), nobody, world.now, world.now, silent={"PhysicalDisk": 65.2}
+    )
     assert "PhysicalDisk of this computer have not answered for 1 min 5 s" in result.text
     assert not page(world, result).headline.startswith("Healthy")
 
@@ -210,7 +212,7 @@ def test_a_name_of_two_computers_is_shown_and_is_an_alert(world):
     world.loop.progress = replace(world.loop.progress, duplicates={"web1": "WEB1"})
     (host,) = page(world).hosts
     assert (host.state, host.note[:47]) == ("not judged", "not judged: two computers send under this name;")
-    (problem,) = troubles(
+    (problem,) = list_troubles(
         world.loop.progress, WriteState(), Notifier(world.file, UpSettings(), {}, now=world.now), world.now, world.now
     )
     assert problem.text.startswith("WEB1 is not judged: two computers send under this name")
@@ -231,7 +233,7 @@ def test_what_cannot_be_is_not_judged_and_not_healthy(idle, value, world):
     assert result.headline == "Not known: web1 is not all judged"
     (note,) = [host.note for host in result.hosts if host.name == "web1"]
     assert note == f"not all judged: Processor time {value} cannot be"
-    assert history(world.file, 0, 2**62) == []
+    assert read_history(world.file, 0, 2**62) == []
 
 
 def points_of(series, seconds):

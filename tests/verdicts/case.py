@@ -19,15 +19,15 @@ from plimsoll.ingest.reading import LogSet
 from plimsoll.insights.insights import Insights
 from plimsoll.model.errors import Unusable
 from plimsoll.model.samples import Samples
-from plimsoll.model.styled import plain
+from plimsoll.model.styled import join_lines
 from plimsoll.model.times import SECOND, Zone
 from plimsoll.receive.exporters.scrape import ScrapeTarget, read
 from plimsoll.receive.exporters.translate import Translator
 from plimsoll.receive.line_protocol.parse import Parser
-from plimsoll.report.terminal_summary import lines
+from plimsoll.report.terminal_summary import format_lines
 from plimsoll.review.review_logs import review_logs
 from plimsoll.rules.load import load
-from plimsoll.store.logs import live
+from plimsoll.store.logs import read_live_logs
 from plimsoll.store.protocol import FoundSeries
 
 from . import writers
@@ -234,7 +234,7 @@ def _sent(case):
             Samples(*(part[rows[at[id(series)]]] for part in (points.times, points.values))) for series in named
         ],
     )
-    return LogSet(*live(sent, 0, now, (), Zone.parse("UTC")), apart=True)
+    return LogSet(*read_live_logs(sent, 0, now, (), Zone.parse("UTC")), apart=True)
 
 
 def judge(case, folder):
@@ -248,7 +248,7 @@ def judge(case, folder):
 def first_screen(insights):
     """Return the verdict, and what is said on the first screen."""
     review = insights.review
-    return str(review.verdict), plain(lines(insights, review.zone))
+    return str(review.verdict), join_lines(format_lines(insights, review.zone))
 
 
 def judged(case, folder):

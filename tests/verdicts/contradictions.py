@@ -4,16 +4,16 @@ import re
 from collections import Counter
 
 from plimsoll.comparison.compared_signal import ComparisonOutcome
-from plimsoll.comparison.summary import account
+from plimsoll.comparison.summary import list_account
 from plimsoll.insights.bottleneck.insight import INSIGHT as BOTTLENECK
 from plimsoll.insights.bottleneck.json import LimitPart
 from plimsoll.insights.trends.insight import INSIGHT as TRENDS
-from plimsoll.insights.trends.insight import sentence
-from plimsoll.model.document import Paragraph, Section, plain_text
+from plimsoll.insights.trends.insight import describe_trend
+from plimsoll.model.document import Paragraph, Section, join_plain_text
 from plimsoll.model.times import SECOND
-from plimsoll.report.comparison.document import TITLES, blocks
-from plimsoll.report.comparison.json_document import document
-from plimsoll.report.first_screen import first_screen
+from plimsoll.report.comparison.document import TITLES, build_blocks
+from plimsoll.report.comparison.json_document import build_document
+from plimsoll.report.first_screen import build_first_screen
 from plimsoll.review.findings import CROSSED, JUDGED
 from plimsoll.review.sentences import limit_of
 from tests.insights import diagnosis
@@ -35,7 +35,7 @@ IN_BRACKETS = rf"\({DURATION}(?:in all)?\)"
 
 def contradictions(insights, text):
     """Return what a review says in opposite ways; `text` is its first screen."""
-    review, first = insights.review, first_screen(insights)
+    review, first = insights.review, build_first_screen(insights)
     result = insights.of(BOTTLENECK)
     limit = LimitPart.model_validate(result).model_dump(mode="json") if result else None
     join = " ".join([review.headline, first.cause, *(part["text"] for part in (limit or {}).get("sentences", ()))])
@@ -91,9 +91,9 @@ def _predictions(insights):
     for trend in insights.of(TRENDS):
         at = ways.setdefault((trend.name, trend.subject.key), trend.movement)
         if {at, trend.movement} == {"climbs", "falls"}:
-            yield f"{sentence(trend)} But another one {at}."
+            yield f"{describe_trend(trend)} But another one {at}."
         if trend.reaches_s and trend.limit and trend.limit.unfinished:
-            yield f"{sentence(trend)} But it is past it."
+            yield f"{describe_trend(trend)} But it is past it."
 
 
 def _lists(review, lines):
@@ -147,7 +147,7 @@ def _numbers(review, text):
 
 def of_comparison(comparison):
     """Return what a comparison says in opposite ways: counts, lists, and what was not recorded."""
-    whole = document([comparison]).model_dump(mode="json", by_alias=True)["comparisons"][0]
+    whole = build_document([comparison]).model_dump(mode="json", by_alias=True)["comparisons"][0]
     judged = [signal for signal in whole["signals"] if signal["phase"] == whole["phase"]]
     outcomes = Counter(signal["outcome"] for signal in judged)
     rows = [
@@ -164,13 +164,15 @@ def of_comparison(comparison):
     crossed = {signal["title"] for signal in judged if signal["limit_crossed_in"]}
     rows += [
         f"{sentence} But {title} crossed its limit in one alone"
-        for sentence in account(comparison)
+        for sentence in list_account(comparison)
         for title in crossed
         if title.casefold() in sentence.casefold() and re.search(r"What did not change|uns of one build may", sentence)
     ]
     titles = {signal["title"] for signal in judged if signal["limit_crossed_in"] or signal["outcome"] in MOVED}
-    for section in (block for block in blocks(comparison) if isinstance(block, Section) and block.title in UNCHANGED):
-        listed = " ".join(plain_text(part.text) for part in section.blocks if isinstance(part, Paragraph))
+    for section in (
+        block for block in build_blocks(comparison) if isinstance(block, Section) and block.title in UNCHANGED
+    ):
+        listed = " ".join(join_plain_text(part.text) for part in section.blocks if isinstance(part, Paragraph))
         rows += [
             f"{section.title}: {title}, past its limit in one alone or changed"
             for title in titles

@@ -12,8 +12,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from plimsoll.analysis.filters import median, median_filter
-from plimsoll.analysis.levels.segments import Described, Piece, described
+from plimsoll.analysis.filters import compute_median, filter_median
+from plimsoll.analysis.levels.segments import Described, Piece, describe_series
 from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.log import Values
 from plimsoll.model.samples import Samples
@@ -46,22 +46,22 @@ class Plateau:
     level: float
 
 
-def plateaus(samples: Samples) -> tuple[Plateau, ...]:
+def find_plateaus(samples: Samples) -> tuple[Plateau, ...]:
     """Return the plateaus of a step test; empty if the series is not a step test."""
     times, values = samples.present.times, samples.present.values
     if len(values) < _FEWEST or np.ptp(values) == 0:
         return ()
     size = max(1, len(values) // _CELLS)
     edges = np.round(np.linspace(0, len(values), len(values) // size + 1)).astype(int)
-    series = described(np.add.reduceat(_without_spikes(values), edges[:-1]) / np.diff(edges))
-    stairs_list = (_stairs(series, pieces) for pieces in (series.pieces, series.flat_pieces))
+    series = describe_series(np.add.reduceat(_remove_spikes(values), edges[:-1]) / np.diff(edges))
+    stairs_list = (_find_stairs(series, pieces) for pieces in (series.pieces, series.flat_pieces))
     tests = [stairs for stairs in stairs_list if stairs.is_step_test]
     if not tests:
         return ()
     stairs = min(tests, key=lambda stairs: stairs.information)
     spans = [(int(edges[piece.first]), int(edges[piece.last])) for piece in stairs.all]
     if size > 1:
-        spans = _in_samples(values, spans, size)
+        spans = _convert_to_samples(values, spans, size)
     return tuple(
         Plateau(int(times[first]), int(times[last - 1]), float(values[first:last].mean()))
         for (first, last), piece in zip(spans, stairs.all, strict=True)
@@ -101,7 +101,7 @@ class _Stairs:
     def is_step_test(self) -> bool:
         """Whether the plateaus show that the series is a step test."""
         levels, series = self.levels, self.series
-        if not _LEVELS <= len(levels) <= _MOST or _different(levels, series) < _LEVELS:
+        if not _LEVELS <= len(levels) <= _MOST or _count_levels(levels, series) < _LEVELS:
             return False
         loaded = levels[-1].last - levels[0].first - sum(pause.length for pause in self.pauses)
         ways = [
@@ -112,36 +112,36 @@ class _Stairs:
         return (
             sum(level.length for level in levels) >= _SHARE * loaded
             and max(ways, default=0.0) <= _WAY / 2
-            and _slope(levels, series) < _SLOPE
+            and _compute_slope_share(levels, series) < _SLOPE
             and self.information < series.information_of_walk
             and self.information < series.lowest_information + _WORSE
         )
 
 
-def _stairs(series: Described, pieces: Sequence[Piece]) -> _Stairs:
+def _find_stairs(series: Described, pieces: Sequence[Piece]) -> _Stairs:
     """Return the plateaus among the pieces of a series, without ramps; neighbours of the same level are joined."""
-    levels, low = _levels(series, pieces)
+    levels, low = _split_levels(series, pieces)
     while True:
-        stairs = _Stairs(series, pieces, levels, list(_pauses(levels, low)))
-        trimmed = dict(zip(stairs.all, _edges(stairs.all, series), strict=True))
-        levels = _joined([trimmed[level] for level in levels], low, series)
+        stairs = _Stairs(series, pieces, levels, list(_list_pauses(levels, low)))
+        trimmed = dict(zip(stairs.all, _trim_edges(stairs.all, series), strict=True))
+        levels = _join_levels([trimmed[level] for level in levels], low, series)
         if len(levels) == len(stairs.levels):
             return _Stairs(series, pieces, levels, [trimmed[pause] for pause in stairs.pauses])
 
 
-def _without_spikes(values: Values) -> Values:
+def _remove_spikes(values: Values) -> Values:
     """Return the values with spikes of one or two samples replaced by the median around them."""
-    around = median_filter(values, 5, "edge")
+    around = filter_median(values, 5, "edge")
     off = np.abs(values - around)
-    usual = max(1.4826 * median(off), 0.01 * median(np.abs(values)))
+    usual = max(1.4826 * compute_median(off), 0.01 * compute_median(np.abs(values)))
     return np.where(off > 6 * usual, around, values)
 
 
-def _levels(series: Described, pieces: Sequence[Piece]) -> tuple[list[Piece], list[Piece]]:
+def _split_levels(series: Described, pieces: Sequence[Piece]) -> tuple[list[Piece], list[Piece]]:
     """Return the pieces that are plateaus, and the pieces with hardly any load between plateaus."""
     shortest = max(2, round(_SHORTEST * len(series.values)))
     flat = [piece for piece in pieces if piece.is_flat and piece.length >= shortest]
-    height = median(np.abs(np.diff([piece.level for piece in flat]))) if len(flat) > 1 else 0.0
+    height = compute_median(np.abs(np.diff([piece.level for piece in flat]))) if len(flat) > 1 else 0.0
     long = [
         Piece(piece.first, piece.last, piece.level, piece.level)
         for piece in pieces
@@ -153,17 +153,17 @@ def _levels(series: Described, pieces: Sequence[Piece]) -> tuple[list[Piece], li
         after = [other.level for other in long if other.first >= piece.last and other.level > piece.level]
         if piece.is_flat and before and after and piece.level < _PAUSE * min(before[-1], after[0]):
             low.append(piece)
-    without_idle = _without_idle([piece for piece in long if piece not in low])
-    while (at := _passing(without_idle)) is not None:
+    without_idle = _trim_idle([piece for piece in long if piece not in low])
+    while (at := _find_passing_piece(without_idle)) is not None:
         del without_idle[at]
     return without_idle, low
 
 
-def _joined(levels: Sequence[Piece], low: Sequence[Piece], series: Described) -> list[Piece]:
+def _join_levels(levels: Sequence[Piece], low: Sequence[Piece], series: Described) -> list[Piece]:
     """Return the plateaus, with close neighbours of the same level joined unless a pause (`low`) lies between."""
     joined = list(levels)
     while True:
-        pairs = [at for at in range(len(joined) - 1) if _continues(series, joined, at, low)]
+        pairs = [at for at in range(len(joined) - 1) if _is_continued(series, joined, at, low)]
         if not pairs:
             return joined
         at = min(pairs, key=lambda at: abs(joined[at].level - joined[at + 1].level))
@@ -172,7 +172,7 @@ def _joined(levels: Sequence[Piece], low: Sequence[Piece], series: Described) ->
         joined[at : at + 2] = [Piece(piece.first, other.last, level, level)]
 
 
-def _pauses(levels: Sequence[Piece], low: Sequence[Piece]) -> Iterator[Piece]:
+def _list_pauses(levels: Sequence[Piece], low: Sequence[Piece]) -> Iterator[Piece]:
     """Yield a pause for each pair of plateaus with low pieces between, from the first to the last low piece."""
     for piece, other in pairwise(levels):
         between = [part for part in low if piece.last <= part.first and part.last <= other.first]
@@ -181,7 +181,7 @@ def _pauses(levels: Sequence[Piece], low: Sequence[Piece]) -> Iterator[Piece]:
             yield Piece(between[0].first, between[-1].last, level, level)
 
 
-def _without_idle(levels: list[Piece]) -> list[Piece]:
+def _trim_idle(levels: list[Piece]) -> list[Piece]:
     """Return the plateaus without idle time before and after the test."""
     top = max((level.level for level in levels), default=0.0)
 
@@ -195,7 +195,7 @@ def _without_idle(levels: list[Piece]) -> list[Piece]:
     return levels
 
 
-def _passing(pieces: Sequence[Piece]) -> int | None:
+def _find_passing_piece(pieces: Sequence[Piece]) -> int | None:
     """Return the index of a piece that is too short, compared with its neighbours, to be a plateau; None without one.
 
     Such a piece is a part of a ramp between its neighbours, or a short disturbance.
@@ -211,32 +211,33 @@ def _passing(pieces: Sequence[Piece]) -> int | None:
     return None
 
 
-def _continues(series: Described, levels: Sequence[Piece], at: int, low: Sequence[Piece]) -> bool:
+def _is_continued(series: Described, levels: Sequence[Piece], at: int, low: Sequence[Piece]) -> bool:
     """Return whether plateau `at` and the next are close, at the same level, and without a pause between."""
     piece, other = levels[at : at + 2]
     is_broken = any(piece.last <= part.first and part.last <= other.first for part in low)
     is_close = other.first - piece.last <= max(_PASSING * min(piece.length, other.length), 2)
     around = levels[max(at - 1, 0) : at + 3]
     steps = [abs(after.level - before.level) for before, after in pairwise(around) if before is not piece]
-    return not is_broken and is_close and _same(series, piece, other, max(steps, default=0.0))
+    return not is_broken and is_close and _is_same_level(series, piece, other, max(steps, default=0.0))
 
 
-def _same(series: Described, piece: Piece, other: Piece, height: float = 0.0) -> bool:
+def _is_same_level(series: Described, piece: Piece, other: Piece, height: float = 0.0) -> bool:
     """Return whether two pieces have the same level, within the noise or a small share of a step of this height."""
     apart, error = abs(piece.level - other.level), series.error(piece, other)
     return apart < 3 * error or (apart < 8 * error and apart < _SMALL * height)
 
 
-def _different(levels: Sequence[Piece], series: Described) -> int:
+def _count_levels(levels: Sequence[Piece], series: Described) -> int:
     """Return the number of levels that differ by more than the noise, and by more than a share of their range."""
     ordered = sorted(levels, key=lambda piece: piece.level)
     value = _APART * (ordered[-1].level - ordered[0].level)
     return 1 + sum(
-        other.level - piece.level > value and not _same(series, piece, other) for piece, other in pairwise(ordered)
+        other.level - piece.level > value and not _is_same_level(series, piece, other)
+        for piece, other in pairwise(ordered)
     )
 
 
-def _slope(levels: Sequence[Piece], series: Described) -> float:
+def _compute_slope_share(levels: Sequence[Piece], series: Described) -> float:
     """Return the share of the change between plateaus that happens within them: 0 for stairs, 1 for a ramp or wave."""
     jumps = np.diff([level.level for level in levels])
     expected = (np.concatenate((jumps[:1], jumps)) + np.concatenate((jumps, jumps[-1:]))) / 2
@@ -246,12 +247,12 @@ def _slope(levels: Sequence[Piece], series: Described) -> float:
     return float((drift * expected).sum() / (expected**2).sum())
 
 
-def _edges(pieces: Sequence[Piece], series: Described) -> list[Piece]:
+def _trim_edges(pieces: Sequence[Piece], series: Described) -> list[Piece]:
     """Return the pieces cut at both ends so that no ramp between two of them belongs to either."""
     firsts, lasts = [piece.first for piece in pieces], [piece.last for piece in pieces]
     for at, (piece, other) in enumerate(pairwise(pieces)):
         noise = float(series.variance[piece.first : other.last].mean())
-        lasts[at], firsts[at + 1] = transition(
+        lasts[at], firsts[at + 1] = find_transition(
             series.values, (firsts[at], piece.last), (other.first, other.last), noise
         )
     firsts = [min(first, piece.last - 1) for first, piece in zip(firsts, pieces, strict=True)]
@@ -260,7 +261,7 @@ def _edges(pieces: Sequence[Piece], series: Described) -> list[Piece]:
     return [Piece(*span, mean, mean) for span, mean in zip(spans, means, strict=True)]
 
 
-def _in_samples(values: Values, spans: Sequence[tuple[int, int]], size: int) -> list[tuple[int, int]]:
+def _convert_to_samples(values: Values, spans: Sequence[tuple[int, int]], size: int) -> list[tuple[int, int]]:
     """Return the spans of samples, with each sharp edge moved by up to `size` samples to where it fits best."""
     items = [list(span) for span in spans]
     for group, other in pairwise(items):
@@ -268,11 +269,11 @@ def _in_samples(values: Values, spans: Sequence[tuple[int, int]], size: int) -> 
             continue
         low, high = max(group[0] + 1, group[1] - size), min(other[1] - 1, other[0] + size)
         before, after = float(values[group[0] : low].mean()), float(values[high : other[1]].mean())
-        group[1] = other[0] = low + step(values[low:high], before, after)
+        group[1] = other[0] = low + find_step(values[low:high], before, after)
     return [(item[0], item[1]) for item in items]
 
 
-def transition(values: Values, before: tuple[int, int], after: tuple[int, int], noise: float) -> tuple[int, int]:
+def find_transition(values: Values, before: tuple[int, int], after: tuple[int, int], noise: float) -> tuple[int, int]:
     """Return where the level before ends (exclusive), and where the level after starts.
 
     Args:
@@ -308,7 +309,7 @@ def transition(values: Values, before: tuple[int, int], after: tuple[int, int], 
     return first + int(ends[best]), first + int(begins[best])
 
 
-def step(values: Values, low: float, high: float) -> int:
+def find_step(values: Values, low: float, high: float) -> int:
     """Return the index of the first value on the level `high`, if the values step from the level `low` to `high`."""
     gain = np.concatenate(([0.0], np.cumsum((values - low) ** 2 - (values - high) ** 2)))
     return int(np.argmin(gain))

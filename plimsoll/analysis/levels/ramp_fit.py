@@ -10,8 +10,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from plimsoll.analysis.filters import median
-from plimsoll.analysis.significance import effective_in_window
+from plimsoll.analysis.filters import compute_median
+from plimsoll.analysis.significance import count_effective_in_window
 from plimsoll.model.lazy_dataclass import dataclass
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -30,7 +30,7 @@ _SETTLING_EXCESSES, _MORE_SETTLING_EXCESSES = (0.25, 0.5, 0.9), (0.2, 0.3, 0.4, 
 _STAYS = (0.3, 0.6)  # likewise for a load that stays too high, then falls back at once
 
 
-def _shapes() -> tuple[Floats, Floats, Floats, int]:
+def _list_shapes() -> tuple[Floats, Floats, Floats, int]:
     """Return the shapes of ramps, their extra parameters, their unchanged shares, and the number of standard shapes.
 
     The unchanged share is the share of the ramp before the load begins to change. The standard shapes are first, and
@@ -49,28 +49,30 @@ def _shapes() -> tuple[Floats, Floats, Floats, int]:
         items.append((1 - v * v * (3 - 2 * v), value - 0.5, start))
         items.append(((np.exp(-4 * v) - np.exp(-4.0)) / (1 - np.exp(-4.0)), value, start))
     items.append(((1 - u) ** 2, 1.5, 0.0))
-    items += [(_falling(u, peak, over), 3.0, 0.0) for peak in _PEAKS for over in _EXCESSES]
+    items += [(_compute_falling_shape(u, peak, over), 3.0, 0.0) for peak in _PEAKS for over in _EXCESSES]
     for over in _SETTLING_EXCESSES:
-        items += [(_settling(u, peak, over), 3.0, 0.0) for peak in _SETTLES]
+        items += [(_compute_settling_shape(u, peak, over), 3.0, 0.0) for peak in _SETTLES]
         items += [(np.interp(u, (0, peak, 1 - 1 / _POINTS, 1), (1, -over, -over, 0)), 3.0, 0.0) for peak in _STAYS]
     usual = len(items)
-    items += [(_falling(u, peak, over), 3.0, 0.0) for peak in _MORE_PEAKS for over in _MORE_EXCESSES]
-    items += [(_settling(u, peak, over), 3.0, 0.0) for peak in _MORE_SETTLES for over in _MORE_SETTLING_EXCESSES]
+    items += [(_compute_falling_shape(u, peak, over), 3.0, 0.0) for peak in _MORE_PEAKS for over in _MORE_EXCESSES]
+    items += [
+        (_compute_settling_shape(u, peak, over), 3.0, 0.0) for peak in _MORE_SETTLES for over in _MORE_SETTLING_EXCESSES
+    ]
     shapes, parameters, plateaus = zip(*items, strict=True)
     return np.array(shapes), np.array(parameters), np.array(plateaus), usual
 
 
-def _falling(u: Floats, peak: float, over: float) -> Floats:
+def _compute_falling_shape(u: Floats, peak: float, over: float) -> Floats:
     return np.interp(u, (0, peak, 1), (1, -over, 0))
 
 
-def _settling(u: Floats, peak: float, over: float) -> Floats:
+def _compute_settling_shape(u: Floats, peak: float, over: float) -> Floats:
     v = np.clip((u - peak) / (1 - peak), 0, 1)
     back = -over * (np.exp(-4 * v) - np.exp(-4.0)) / (1 - np.exp(-4.0))
     return np.where(u < peak, 1 - (1 + over) * u / peak, back)
 
 
-SHAPES, PARAMETERS, PLATEAUS, _USUAL = _shapes()
+SHAPES, PARAMETERS, PLATEAUS, _USUAL = _list_shapes()
 OVERSHOOTS = SHAPES.min(axis=1) < 0  # which of them rise too high, and fall back
 ALL_SHAPES = np.arange(_USUAL)
 WITH_OVERSHOOTS = np.arange(len(SHAPES))  # where one of them is known to fit: they take twice as long to try
@@ -97,16 +99,16 @@ class Ramps:
     @classmethod
     def of(cls, x: Floats, y: Floats, phi: float, shapes: Places, ends: Floats) -> "Ramps":
         """Return a candidate for each shape and each end, for the series `y` at `x`, ascending shares of the run."""
-        rows = SHAPES[shapes].take(_places(x, ends), axis=1).reshape(-1, len(x))
+        rows = SHAPES[shapes].take(_locate_ends(x, ends), axis=1).reshape(-1, len(x))
         none = np.zeros(1)
         return cls(
             np.concatenate([none.astype(np.intp), np.repeat(shapes, len(ends))]),
             np.concatenate([none, np.tile(ends, len(shapes))]),
             np.concatenate([none, np.outer(PLATEAUS[shapes], ends).ravel()]),
             np.concatenate([none, np.repeat(PARAMETERS[shapes] + 2, len(ends))]),
-            np.concatenate([none, _squares(rows, phi)]) + 1e-9,
-            np.concatenate([none, rows @ _for_products(y, phi)]),
-            np.concatenate([none, rows @ _for_products(np.ones(len(x)), phi)]),
+            np.concatenate([none, _sum_squares(rows, phi)]) + 1e-9,
+            np.concatenate([none, rows @ _whiten_twice(y, phi)]),
+            np.concatenate([none, rows @ _whiten_twice(np.ones(len(x)), phi)]),
         )
 
 
@@ -135,7 +137,7 @@ class Noise:
         """Return the noise of a series, from the variances of its differences over one and several steps."""
         squares = [(series[step:] - series[:-step]) ** 2 for step in _STEPS]
         value, two, eight, later = (
-            float(np.minimum(s, _OUTLIER * median(s) + 1e-300).mean()) if len(s) else np.nan for s in squares
+            float(np.minimum(s, _OUTLIER * compute_median(s) + 1e-300).mean()) if len(s) else np.nan for s in squares
         )
         if not value or not eight:
             return cls(phi=0.0)
@@ -145,7 +147,7 @@ class Noise:
 
     def error_of_mean(self, samples: int) -> float:
         """Return the standard error of the mean of `samples` consecutive samples."""
-        return self.deviation / float(np.sqrt(effective_in_window(samples, self.phi)))
+        return self.deviation / float(np.sqrt(count_effective_in_window(samples, self.phi)))
 
 
 NEAR = 0.02  # of the run: how close a boundary should be to the true one
@@ -186,26 +188,26 @@ class RampFit:
 
     def __init__(self, x: Floats, y: Floats) -> None:
         self.x, self.y = x, y
-        self.level = median(y)
+        self.level = compute_median(y)
         self.sides = (Side(), Side())
         self.noise = Noise()
-        candidates = self._candidates(SIMPLE_SHAPES, (_COARSE, _COARSE))
+        candidates = self._list_candidates(SIMPLE_SHAPES, (_COARSE, _COARSE))
         self._take(candidates, candidates.best_pair())
         for _ in range(2):
-            candidates = self._candidates(ALL_SHAPES, (_COARSE, _COARSE))
+            candidates = self._list_candidates(ALL_SHAPES, (_COARSE, _COARSE))
             self._take(candidates, candidates.improved(self.sides))
         left, right = self.sides
         overshoots = any(bool(side.end) and bool(OVERSHOOTS[side.shape]) for side in self.sides)
         shapes = WITH_OVERSHOOTS if overshoots else ALL_SHAPES
-        candidates = self._candidates(shapes, (_around(left), _around(right)))
+        candidates = self._list_candidates(shapes, (_list_ends(left), _list_ends(right)))
         self._take(candidates, candidates.improved(self.sides))
 
     @property
     def model(self) -> Floats:
         """The values of the series as fitted."""
         left, right = self.sides
-        rise = left.height * ramp(self.x, left.shape, left.end)
-        return self.level + rise + right.height * ramp(1 - self.x, right.shape, right.end)
+        rise = left.height * compute_ramp(self.x, left.shape, left.end)
+        return self.level + rise + right.height * compute_ramp(1 - self.x, right.shape, right.end)
 
     @property
     def parameters(self) -> float:
@@ -214,13 +216,13 @@ class RampFit:
 
     def score(self, residual: Floats, parameters: float) -> float:
         """Return the BIC of a description with these residuals and this number of parameters."""
-        white = whitened(residual, self.noise.phi)
+        white = whiten(residual, self.noise.phi)
         value = 1e-9 * float(self.y @ self.y) + 1e-300
         return len(white) * float(np.log(max(white @ white, value))) + float(np.log(len(white))) * parameters
 
-    def _candidates(self, shapes: Places, ends: tuple[Floats, Floats]) -> "_Candidates":
+    def _list_candidates(self, shapes: Places, ends: tuple[Floats, Floats]) -> "_Candidates":
         x, y, phi = self.x, self.y, self.noise.phi
-        white, floats = whitened(y, phi), whitened(np.ones(len(x)), phi)
+        white, floats = whiten(y, phi), whiten(np.ones(len(x)), phi)
         backwards = Ramps.of((1 - x)[::-1], y[::-1], phi, shapes, ends[1])
         sides = (Ramps.of(x, y, phi, shapes, ends[0]), backwards)
         return _Candidates(float(white @ white), float(white @ floats), float(floats @ floats), len(x), sides)
@@ -231,7 +233,7 @@ class RampFit:
         self.noise = Noise.of(self.y - self.model)
 
 
-def _around(side: Side) -> Floats:
+def _list_ends(side: Side) -> Floats:
     """Return finely spaced ends to try around the end of a ramp; without a ramp, the coarse ends.
 
     The fine ends reach past the next two coarse ends, as the coarse search may confuse steep and gentle ramps.
@@ -254,7 +256,7 @@ class _Candidates:
 
     def best_pair(self) -> tuple[int, int]:
         """Return the indices of the best pair of candidates, one of each side."""
-        scores, _, _ = self._scored(0, np.arange(len(self.sides[1].end))[:, None])
+        scores, _, _ = self._score_candidates(0, np.arange(len(self.sides[1].end))[:, None])
         other, intp = np.unravel_index(int(np.argmin(scores)), scores.shape)
         return int(intp), int(other)
 
@@ -263,7 +265,7 @@ class _Candidates:
         chosen = [self.nearest(side, sides[side]) for side in (0, 1)]
         for turn in range(_TURNS):
             side = turn % 2
-            scores, _, _ = self._scored(side, np.array(chosen[1 - side]))
+            scores, _, _ = self._score_candidates(side, np.array(chosen[1 - side]))
             chosen[side] = int(np.argmin(scores))
         return chosen[0], chosen[1]
 
@@ -278,7 +280,7 @@ class _Candidates:
 
     def level(self, chosen: tuple[int, int]) -> float:
         """Return the fitted level between a chosen pair of ramps."""
-        return float(self._scored(0, np.array(chosen[1]))[1][chosen[0]])
+        return float(self._score_candidates(0, np.array(chosen[1]))[1][chosen[0]])
 
     def side(self, side: int, value: int, other: int) -> Side:
         """Return candidate `value` of a side, with the posterior of its end beside candidate `other`.
@@ -286,7 +288,7 @@ class _Candidates:
         All shapes, and no ramp at all, have the same prior.
         """
         ramps = self.sides[side]
-        scores, _, heights = self._scored(side, np.array(other))
+        scores, _, heights = self._score_candidates(side, np.array(other))
         overshoots = bool(value) and bool(OVERSHOOTS[ramps.shape[value]])
         counts = _OF_OVERSHOOT if overshoots else 1.0
         weights = np.exp(-counts * (scores - scores[value]) / 2)
@@ -301,7 +303,7 @@ class _Candidates:
         near = min(near, _MOST_OF_OVERSHOOT) if overshoots else near
         return Side(int(ramps.shape[value]), float(ramps.end[value]), float(heights[value]), at, low, high, near)
 
-    def _scored(self, side: int, other: Places) -> tuple[Floats, Floats, Floats]:
+    def _score_candidates(self, side: int, other: Places) -> tuple[Floats, Floats, Floats]:
         """Return BIC (infinite if impossible), level and height of a side's candidates, beside candidate `other`."""
         a, b = self.sides[side], self.sides[1 - side]
         b_square, b_data, b_sum = b.square[other], b.data[other], b.sum[other]
@@ -334,7 +336,7 @@ class _Height:
         return (self.end > 0) & ((np.abs(height) < _LOWEST * level) | (height > highest * level) | another)
 
 
-def whitened(rows: Floats, phi: float) -> Floats:
+def whiten(rows: Floats, phi: float) -> Floats:
     """Return the rows filtered so that AR(1) noise with the coefficient `phi` becomes white noise."""
     white = rows.copy()
     white[..., 1:] -= phi * rows[..., :-1]
@@ -342,16 +344,16 @@ def whitened(rows: Floats, phi: float) -> Floats:
     return white
 
 
-def _for_products(values: Floats, phi: float) -> Floats:
+def _whiten_twice(values: Floats, phi: float) -> Floats:
     """Return a vector whose product with a row equals the product of the row and `values` when both are whitened."""
-    white = whitened(values, phi)
+    white = whiten(values, phi)
     copy = white.copy()
     copy[0] *= np.sqrt(1 - phi * phi)
     copy[:-1] -= phi * white[1:]
     return copy
 
 
-def _squares(rows: Floats, phi: float) -> Floats:
+def _sum_squares(rows: Floats, phi: float) -> Floats:
     """Return the sum of squares of each row, as if the row was whitened first."""
     squares = np.einsum("ij,ij->i", rows, rows)
     neighbours = np.einsum("ij,ij->i", rows[:, 1:], rows[:, :-1])
@@ -359,10 +361,10 @@ def _squares(rows: Floats, phi: float) -> Floats:
     return (1 + phi * phi) * squares - phi * phi * ends - 2 * phi * neighbours
 
 
-def ramp(x: Floats, shape: int, end: float) -> Floats:
+def compute_ramp(x: Floats, shape: int, end: float) -> Floats:
     """Return the values of a ramp, which go from 1 to 0; all 0 if the ramp has no length."""
-    return SHAPES[shape, _places(x, np.array([end]))[0]] if end else np.zeros(len(x))
+    return SHAPES[shape, _locate_ends(x, np.array([end]))[0]] if end else np.zeros(len(x))
 
 
-def _places(x: Floats, ends: Floats) -> Places:
+def _locate_ends(x: Floats, ends: Floats) -> Places:
     return np.minimum(x * (_POINTS / ends[:, None]), _POINTS).astype(np.intp)

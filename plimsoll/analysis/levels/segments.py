@@ -9,8 +9,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from plimsoll.analysis.filters import median, median_filter
-from plimsoll.analysis.significance import effective_samples
+from plimsoll.analysis.filters import compute_median, filter_median
+from plimsoll.analysis.significance import count_effective_samples
 from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.log import Values
 
@@ -73,7 +73,7 @@ class Described:
 
     def information(self, line: Values, parameters: int) -> float:
         """Return the Bayesian information criterion of a description by `line` and autoregressive noise."""
-        return _information(self.values, line, self._shape, parameters)
+        return _compute_information(self.values, line, self._shape, parameters)
 
     @property
     def information_of_walk(self) -> float:
@@ -81,7 +81,7 @@ class Described:
         values = self.values
         terms = np.column_stack([np.ones(len(values) - 2), values[1:-1], values[:-2]]) / self._shape[2:, None]
         fit = np.linalg.lstsq(terms, values[2:] / self._shape[2:], rcond=None)[0]
-        return _criterion(values[2:] / self._shape[2:] - terms @ fit, values, 4)
+        return _compute_criterion(values[2:] / self._shape[2:] - terms @ fit, values, 4)
 
 
 _SHORTEST_SLOPE = 3
@@ -94,7 +94,7 @@ class Partitions:
         """Take a series, without missing values, and the weight of each value (the inverse variance of its noise)."""
         self._values = values
         self._weights = weights
-        self._flat, self._sloping = _costs(values, weights)
+        self._flat, self._sloping = _compute_costs(values, weights)
         self._pieces: dict[tuple[int, int, bool], Piece] = {}  # those of other penalties are much the same
 
     def best(self, penalty: float, slope_penalty: float) -> list[Piece]:
@@ -117,11 +117,11 @@ class Partitions:
         while last:
             first = int(before[last])
             has_slope = self._sloping[first, last] + slope_penalty < self._flat[first, last]
-            pieces.append(self._piece(first, last, has_slope=bool(has_slope)))
+            pieces.append(self._describe_piece(first, last, has_slope=bool(has_slope)))
             last = first
         return pieces[::-1]
 
-    def _piece(self, first: int, last: int, *, has_slope: bool) -> Piece:
+    def _describe_piece(self, first: int, last: int, *, has_slope: bool) -> Piece:
         """Return the piece of the values from `first` to before `last`, flat or with a slope."""
         if (first, last, has_slope) not in self._pieces:
             values, weights = self._values[first:last], self._weights[first:last]
@@ -134,7 +134,7 @@ class Partitions:
         return self._pieces[first, last, has_slope]
 
 
-def _costs(values: Values, weights: Values) -> tuple[Values, Values]:
+def _compute_costs(values: Values, weights: Values) -> tuple[Values, Values]:
     """Return the weighted squares of the values [i, j) around their mean, and around their line, in row i, column j."""
     at = np.arange(len(values)) / len(values)
     centred = values - np.average(values, weights=weights)
@@ -157,41 +157,41 @@ def _costs(values: Values, weights: Values) -> tuple[Values, Values]:
     return np.maximum(flat, 0), np.maximum(sloping, 0)
 
 
-def described(values: Values) -> Described:
+def describe_series(values: Values) -> Described:
     """Return the pieces and the noise of a series, at the autocorrelation of the noise that fits the series best."""
-    level = median_filter(values, 9, "edge")
+    level = filter_median(values, 9, "edge")
     change = np.diff(values)
-    shape = _shape(change - median(change), level)
+    shape = _estimate_noise_shape(change - compute_median(change), level)
     scaled = change / shape[1:]
-    spread = 1.4826 * median(np.abs(scaled - median(scaled)))
-    value = _least(values)
+    spread = 1.4826 * compute_median(np.abs(scaled - compute_median(scaled)))
+    value = _find_least_scale(values)
     partitions = Partitions(values, 1 / shape**2)
     best: list[Piece] = []
     lowest = np.inf
     for assumed in _CORRELATIONS:
         long_run = max(spread**2 / 2, value**2) * (1 + assumed) / (1 - assumed) ** 2
-        pieces = partitions.best(*_penalties(len(values), assumed, long_run))
-        information = _information(values, _line(pieces), shape, _parameters(pieces))
+        pieces = partitions.best(*_compute_penalties(len(values), assumed, long_run))
+        information = _compute_information(values, _draw_line(pieces), shape, _count_parameters(pieces))
         if information < lowest:
             best, lowest = pieces, information
-    deviation, correlation = _noise(values, best, shape)
-    long_run = max(deviation, value) ** 2 / effective_samples(1, correlation)
-    penalty, _ = _penalties(len(values), correlation, long_run)
+    deviation, correlation = _estimate_noise(values, best, shape)
+    long_run = max(deviation, value) ** 2 / count_effective_samples(1, correlation)
+    penalty, _ = _compute_penalties(len(values), correlation, long_run)
     return Described(values, best, partitions.best(penalty, np.inf), long_run * shape**2, lowest, shape)
 
 
-def _penalties(count: int, correlation: float, long_run: float) -> tuple[float, float]:
+def _compute_penalties(count: int, correlation: float, long_run: float) -> tuple[float, float]:
     """Return the cost of a piece, and the additional cost of a slope, for noise of this autocorrelation."""
-    effective = max(effective_samples(count, correlation), 10.0)
+    effective = max(count_effective_samples(count, correlation), 10.0)
     cost = float(np.log(effective)) * long_run
     return _PENALTY * cost, _SLOPE_PENALTY * cost
 
 
-def _line(pieces: Sequence[Piece]) -> Values:
+def _draw_line(pieces: Sequence[Piece]) -> Values:
     return np.concatenate([piece.line() for piece in pieces])
 
 
-def _parameters(pieces: Sequence[Piece]) -> int:
+def _count_parameters(pieces: Sequence[Piece]) -> int:
     count = sum(_PARAMETERS if piece.is_flat else _PARAMETERS + 1 for piece in pieces)
     for before, piece, after in zip(pieces, pieces[1:], pieces[2:], strict=False):
         if before.is_flat and after.is_flat and not piece.is_flat:
@@ -199,24 +199,24 @@ def _parameters(pieces: Sequence[Piece]) -> int:
     return count
 
 
-def _information(values: Values, line: Values, shape: Values, parameters: int) -> float:
+def _compute_information(values: Values, line: Values, shape: Values, parameters: int) -> float:
     rest = (values - line) / shape
     square = float((rest**2).mean())
     correlation = float(np.clip((rest[1:] * rest[:-1]).mean() / square, 0, 1)) if square else 0.0
     error = rest.copy()
     error[1:] -= correlation * rest[:-1]
-    return _criterion(error, values, parameters)
+    return _compute_criterion(error, values, parameters)
 
 
-def _criterion(error: Values, values: Values, parameters: int) -> float:
-    count, variance = len(values), float((error**2).mean()) + _least(values) ** 2
+def _compute_criterion(error: Values, values: Values, parameters: int) -> float:
+    count, variance = len(values), float((error**2).mean()) + _find_least_scale(values) ** 2
     variance = max(variance, float(np.finfo(float).tiny))  # a part of zeros has no noise
     return count * float(np.log(variance)) + parameters * float(np.log(count))
 
 
-def _noise(values: Values, pieces: Sequence[Piece], shape: Values) -> tuple[float, float]:
+def _estimate_noise(values: Values, pieces: Sequence[Piece], shape: Values) -> tuple[float, float]:
     """Return the standard deviation (where `shape` is 1) and the autocorrelation of the noise around pieces."""
-    scaled = (values - _line(pieces)) / shape
+    scaled = (values - _draw_line(pieces)) / shape
     inside = np.ones(len(values), dtype=bool)
     inside[[piece.first for piece in pieces]] = False
     parameters = sum(1 if piece.is_flat else 2 for piece in pieces)
@@ -227,11 +227,11 @@ def _noise(values: Values, pieces: Sequence[Piece], shape: Values) -> tuple[floa
     return float(np.sqrt(square)), float(np.clip(correlation, 0, 0.95))
 
 
-def _least(values: Values) -> float:
+def _find_least_scale(values: Values) -> float:
     return _FLOOR * float(np.ptp(values))
 
 
-def _shape(change: Values, level: Values) -> Values:
+def _estimate_noise_shape(change: Values, level: Values) -> Values:
     """Return the relative size of the noise at each value, which grows with the level, by maximum likelihood.
 
     The changes from value to value are taken to follow Laplace's distribution.

@@ -25,15 +25,15 @@ _FILES_BESIDE = {
     overlay.FILE_NAME: "the limits that were changed on pages",
     target_overlay.FILE_NAME: "the targets that were added on pages, with their passwords",
 }
-app = args.command_app()
+app = args.make_command_app()
 
 
-@app.command("backup", epilog=args.examples("plimsoll backup plimsoll-monday.duckdb"))
+@app.command("backup", epilog=args.format_examples("plimsoll backup plimsoll-monday.duckdb"))
 def backup(
     to: Path = typer.Argument(..., help="The new file to write.", metavar="FILE"), store: args.FolderOption = None
 ) -> None:
     """Copy the embedded store, also while plimsoll up runs."""
-    folder = store or data_folder.default_folder()
+    folder = store or data_folder.find_default_folder()
     alerts, *paths = (to.with_name(f"{to.stem}.{name}") for name in (NAME, *_FILES_BESIDE))
     taken = next((path for path in (alerts, *paths) if path.exists()), None)
     if taken is not None:
@@ -41,7 +41,7 @@ def backup(
     with open_embedded(folder) as opened:
         opened.back_up(to.absolute())
     print_line(f"{to}: a copy of the store, {to.stat().st_size / 1e6:,.1f} MB")
-    for folder_of, text in ((day_files.folder_of, "the days that are over"), (move_runs.folder_of, "the runs")):
+    for folder_of, text in ((day_files.find_folder, "the days that are over"), (move_runs.find_folder, "the runs")):
         if (copied := folder_of(to)).exists():
             size = sum(path.stat().st_size for path in copied.rglob("*.parquet"))
             print_line(f"{copied}: a copy of {text}, {size / 1e6:,.1f} MB")

@@ -11,26 +11,26 @@ import typer
 from plimsoll.api.inputs import RUN, Inputs
 from plimsoll.api.review import ReviewSettings, review_inputs
 from plimsoll.cli import args
-from plimsoll.cli.console import print_remarks, width
+from plimsoll.cli.console import find_width, print_remarks
 from plimsoll.cli.outputs import Outputs
-from plimsoll.hosts.objective import time_limits
-from plimsoll.insights.capacity.document import blocks, page
-from plimsoll.insights.capacity.find import capacity as find_capacity
-from plimsoll.insights.capacity.forecast import Growth, forecast, needs_of
-from plimsoll.insights.capacity.json import document, growth_json, needs_json
-from plimsoll.insights.capacity.profiles.documented import documented, profile_blocks, profile_json
+from plimsoll.hosts.objective import parse_time_limits
+from plimsoll.insights.capacity.document import build_blocks, build_page
+from plimsoll.insights.capacity.find import compute_capacity as find_capacity
+from plimsoll.insights.capacity.forecast import Growth, forecast_growth, needs_of
+from plimsoll.insights.capacity.json import build_document, encode_growth, needs_json
+from plimsoll.insights.capacity.profiles.documented import build_profile_blocks, compute_documented, encode_profile
 from plimsoll.insights.capacity.profiles.profile import load_profile
 from plimsoll.insights.capacity.what_if import Changes, parse_change
-from plimsoll.insights.capacity.words import growth_sentence, needs_sentences
+from plimsoll.insights.capacity.words import describe_growth, needs_sentences
 from plimsoll.model.errors import Unusable
 from plimsoll.report.render.terminal import render_lines
 
-app = args.command_app()
+app = args.make_command_app()
 
 
 @app.command(
     "capacity",
-    epilog=args.examples(
+    epilog=args.format_examples(
         "plimsoll capacity logs/ --out capacity.html",
         "plimsoll capacity WEB01.csv DB01.csv results.jtl --objective response_p95=500ms",
         "plimsoll capacity logs/ --profile shoppers.yaml --users 4000 --peak-factor 2",
@@ -48,7 +48,7 @@ def capacity(
         None,
         "--profile",
         help="What users do: a .yaml file, or a shipped one such as membership-directory.",
-        callback=args.not_empty,
+        callback=args.refuse_empty,
     ),
     users: float | None = typer.Option(
         None, "--users", min=1, help="Say what this number of users needs. Default: the users of the profile."
@@ -97,7 +97,7 @@ def capacity(
     It needs a run whose load rises, or several runs; each folder and each run:NAME is one. A profile says what users
     do. The profiles of studies include costs, and need no run.
     """
-    inputs = args.typed_inputs(logs or (), zone, format_, encoding, names, store, (from_, to, last), (host, match))
+    inputs = args.parse_inputs(logs or (), zone, format_, encoding, names, store, (from_, to, last), (host, match))
     outputs = Outputs(out, json)
     if not inputs.sources:
         if objective or growth or what_if or without:
@@ -106,7 +106,7 @@ def capacity(
         return
     loaded_profile = load_profile(profile)[0] if profile else None
     try:
-        objectives = time_limits(objective or ())
+        objectives = parse_time_limits(objective or ())
     except ValueError as error:
         raise Unusable(f"--objective: {error}") from None
     growth_rate = Growth.parse(growth) if growth else None
@@ -116,7 +116,7 @@ def capacity(
     for review in reviews:
         outputs.refuse_overwriting(review.logs, *inputs.names)
     result = find_capacity(reviews, loaded_profile, objectives, changes)
-    json_document = document(result)
+    json_document = build_document(result)
     forecasts: tuple[str, ...] = ()
     users_today = users or (loaded_profile.users if loaded_profile else None)
     if users_today is not None:
@@ -126,19 +126,19 @@ def capacity(
     if growth_rate is not None:
         if users_today is None:
             raise Unusable("--growth needs the users of today: --users")
-        ahead = forecast(result, growth_rate, users_today * peak_factor, datetime.now().astimezone().date())
-        json_document["growth"] = growth_json(ahead)
-        forecasts = growth_sentence(ahead), *forecasts
+        ahead = forecast_growth(result, growth_rate, users_today * peak_factor, datetime.now().astimezone().date())
+        json_document["growth"] = encode_growth(ahead)
+        forecasts = describe_growth(ahead), *forecasts
 
     def report_text() -> str:
         from plimsoll.report.render.html import render_page  # only the HTML report needs jinja2
 
-        return render_page(page(result, reviews, forecasts))
+        return render_page(build_page(result, reviews, forecasts))
 
     outputs.write(
         report=report_text,
         json=lambda: json_module.dumps(json_document, ensure_ascii=False, indent=2),
-        lines=lambda: render_lines(blocks(result, forecasts), width()),
+        lines=lambda: render_lines(build_blocks(result, forecasts), find_width()),
     )
     for review in reviews:
         print_remarks(review.remarks)
@@ -154,10 +154,10 @@ def _write_profile(profile: str | None, users: float | None, peak_factor: float,
     if not loaded.costs:
         raise Unusable(f"{profile}: has no costs: name the logs of a run, too")
     users = users or loaded.users
-    result = documented(loaded, variant, users * peak_factor if users else None)
+    result = compute_documented(loaded, variant, users * peak_factor if users else None)
     outputs.write(
-        json=lambda: json_module.dumps(profile_json(result), ensure_ascii=False, indent=2),
-        lines=lambda: render_lines(profile_blocks(result), width()),
+        json=lambda: json_module.dumps(encode_profile(result), ensure_ascii=False, indent=2),
+        lines=lambda: render_lines(build_profile_blocks(result), find_width()),
     )
 
 

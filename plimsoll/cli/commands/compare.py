@@ -10,23 +10,23 @@ from plimsoll.api.compare import CompareOptions, ComparisonResult, compare_input
 from plimsoll.api.inputs import Inputs
 from plimsoll.api.review import ReviewSettings
 from plimsoll.cli import args
-from plimsoll.cli.console import print_remarks, width
-from plimsoll.cli.long_work import use_memory_freely, working_on
+from plimsoll.cli.console import find_width, print_remarks
+from plimsoll.cli.long_work import show_progress, use_memory_freely
 from plimsoll.cli.outputs import Outputs
 from plimsoll.comparison.compare import Comparison
-from plimsoll.comparison.doubts import doubts
+from plimsoll.comparison.doubts import list_doubts
 from plimsoll.comparison.summary import Answer, answer
 from plimsoll.model.errors import Unusable
-from plimsoll.report.comparison.document import lines, suites
-from plimsoll.report.comparison.document import markdown as markdown_text
+from plimsoll.report.comparison.document import build_suites, format_lines
+from plimsoll.report.comparison.document import format_markdown as markdown_text
 from plimsoll.report.render.junit import render_junit
 
-app = args.command_app()
+app = args.make_command_app()
 
 
 @app.command(
     "compare",
-    epilog=args.examples(
+    epilog=args.format_examples(
         "plimsoll compare before/ after/", "plimsoll compare run:nightly-41 run:nightly-42 --fail-on regression"
     ),
 )
@@ -42,7 +42,7 @@ def compare(
         "--phase",
         metavar="NAME",
         help="The phase to judge by: steady, ramp-up, or 'whole run'. Default: steady where both runs have it.",
-        callback=args.not_empty,
+        callback=args.refuse_empty,
     ),
     match_hosts: bool = typer.Option(
         False, "--match-hosts", help="Match hosts with different names in order, if both runs have equally many."
@@ -88,7 +88,7 @@ def compare(
     store: args.StoreOption = None,
 ) -> None:
     """Compare runs with a baseline: what became worse or better, by how much, and what did not change."""
-    inputs = args.typed_inputs(runs, zone, format_, encoding, names, store, (from_, to, last), (host, match))
+    inputs = args.parse_inputs(runs, zone, format_, encoding, names, store, (from_, to, last), (host, match))
     options = ReviewSettings(tuple(pack or ()), tuple(only or ()), steady, config, whole_run)
     comparisons = write_comparison(
         inputs,
@@ -97,7 +97,7 @@ def compare(
         Outputs(out, json, junit, markdown),
         details=details,
     )
-    raise typer.Exit(exit_status(comparisons) if fail_on else 0)
+    raise typer.Exit(choose_exit_status(comparisons) if fail_on else 0)
 
 
 def write_comparison(
@@ -105,25 +105,25 @@ def write_comparison(
 ) -> Sequence[Comparison]:
     """Compare each run (a source of `inputs`) with the baseline, write the outputs, and return the comparisons."""
     use_memory_freely()
-    with working_on("Comparing", inputs.sources):
+    with show_progress("Comparing", inputs.sources):
         comparisons = compare_inputs(inputs, options, compare_options)
     sides = [*comparisons[0].baselines, *(comparison.second for comparison in comparisons)]
     zone = inputs.requested_zone
     outputs.refuse_overwriting([log for side in sides for log in side.review.logs], *inputs.names, options.config)
     result = ComparisonResult(tuple(comparisons), zone)
-    columns = width()  # output for another program is never shortened
+    columns = find_width()  # output for another program is never shortened
     outputs.write(
         report=result.to_html,
         json=result.to_json,
-        junit=lambda: render_junit("plimsoll compare", suites(comparisons)),
+        junit=lambda: render_junit("plimsoll compare", build_suites(comparisons)),
         markdown=lambda: markdown_text(comparisons),
-        lines=lambda: lines(comparisons, zone, columns, all_of_it=details or columns is None),
+        lines=lambda: format_lines(comparisons, zone, columns, all_of_it=details or columns is None),
     )
     print_remarks(list(dict.fromkeys(str(remark) for side in sides for remark in side.review.remarks)))
     return comparisons
 
 
-def exit_status(comparisons: Sequence[Comparison]) -> int:
+def choose_exit_status(comparisons: Sequence[Comparison]) -> int:
     """Return 1 if a run is worse than the baseline, else 0. Raise Unusable if this is unknown for a run."""
     verdicts = [answer(comparison) for comparison in comparisons]
     if Answer.WORSE in verdicts:
@@ -131,5 +131,5 @@ def exit_status(comparisons: Sequence[Comparison]) -> int:
     for comparison, verdict in zip(comparisons, verdicts, strict=True):
         if verdict == Answer.UNKNOWN:
             name = comparison.second.name
-            raise Unusable(f"--fail-on cannot say that {name} is not worse: {'; '.join(doubts(comparison))}")
+            raise Unusable(f"--fail-on cannot say that {name} is not worse: {'; '.join(list_doubts(comparison))}")
     return 0

@@ -8,17 +8,17 @@ import typer
 from plimsoll.api.inputs import read
 from plimsoll.cli import args
 from plimsoll.cli.console import print_line, print_remarks
-from plimsoll.cli.long_work import working_on
+from plimsoll.cli.long_work import show_progress
 from plimsoll.cli.outputs import STDOUT, is_stdout, refuse_overwriting
 from plimsoll.ingest.convert.convert import WRITERS, LogSelection
 from plimsoll.model.errors import Unusable
 
-app = args.command_app()
+app = args.make_command_app()
 
 
 @app.command(
     "convert",
-    epilog=args.examples(
+    epilog=args.format_examples(
         "plimsoll convert perfmon.blg --as parquet --out perfmon.parquet",
         "plimsoll convert perfmon.blg --as csv --out short.csv --counter 'Processor(*)\\*' --last 15m",
     ),
@@ -47,8 +47,8 @@ def convert(
     store: args.StoreOption = None,
 ) -> None:
     """Write a log in another format, whole or in part."""
-    inputs = args.typed_inputs([log], zone, format_, encoding, names, store, (from_, to, last))
-    with working_on("Reading", inputs.sources):
+    inputs = args.parse_inputs([log], zone, format_, encoding, names, store, (from_, to, last))
+    with show_progress("Reading", inputs.sources):
         logs, remarks, *_ = read(inputs)
     if len(logs) > 1:
         raise Unusable(f"{log}: holds {len(logs)} logs; convert one at a time")

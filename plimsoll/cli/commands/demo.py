@@ -16,10 +16,10 @@ from plimsoll.insights.insights import Insights
 from plimsoll.report import terminal_summary
 from plimsoll.report.html.render import render
 
-app = args.command_app()
+app = args.make_command_app()
 
 
-@app.command("demo", epilog=args.examples("plimsoll demo", "plimsoll demo --no-serve --out simulated"))
+@app.command("demo", epilog=args.format_examples("plimsoll demo", "plimsoll demo --no-serve --out simulated"))
 def demo(
     out: Path = args.path_option(Path("demo-run"), "--out", "The folder to write to."),
     no_serve: bool = typer.Option(False, "--no-serve", help="End after the reports."),
@@ -32,7 +32,7 @@ def demo(
         report = folder / "report.html"
         insights = Insights(review_inputs(Inputs((str(folder),)), ReviewSettings()))
         write_text(report, render(insights))
-        print_lines([*terminal_summary.in_brief(insights), (f"  Report: {report}",), ()])
+        print_lines([*terminal_summary.summarize_review(insights), (f"  Report: {report}",), ()])
     if not no_serve and sys.stdin.isatty() and sys.stdout.isatty():
         up.run(up.UpOptions(demo=True, open_page=True))
     else:

@@ -11,17 +11,17 @@ import typer
 from plimsoll.cli import args
 from plimsoll.cli.console import print_line
 from plimsoll.cli.outputs import report_refusals, write_text
-from plimsoll.export.counters.counter_list import signals_of
+from plimsoll.export.counters.counter_list import list_signals
 from plimsoll.export.grafana.alerts import alert_files
 from plimsoll.export.grafana.dashboards import dashboard_files
-from plimsoll.export.grafana.dashboards.panels import panel_of
+from plimsoll.export.grafana.dashboards.panels import find_panel
 from plimsoll.export.prometheus.dashboards import prometheus_dashboards
-from plimsoll.export.selections import Agent, is_recorded, recorded_by
+from plimsoll.export.selections import Agent, is_recorded, select_recorded_by
 from plimsoll.hosts.settings import Settings, load
-from plimsoll.hosts.site import SiteSettings, site_of
+from plimsoll.hosts.site import SiteSettings, load_site
 from plimsoll.model.errors import Unusable
-from plimsoll.model.remark import counted
-from plimsoll.model.times import SECOND, duration_text
+from plimsoll.model.remark import format_count
+from plimsoll.model.times import SECOND, format_duration
 from plimsoll.rules.load import Catalogue
 from plimsoll.rules.load import load as load_rules
 from plimsoll.rules.schema.signal import Signal
@@ -40,12 +40,12 @@ class RecordingAgent(StrEnum):
     SYSSTAT = "sysstat"
 
 
-app = args.command_app("Write alert rules and dashboards for Grafana.")
+app = args.make_command_app("Write alert rules and dashboards for Grafana.")
 
 
 @app.command(
     "export",
-    epilog=args.examples(
+    epilog=args.format_examples(
         "plimsoll grafana export --out grafana",
         "plimsoll grafana export --config plimsoll.toml --email ops@shop.example",
     ),
@@ -75,7 +75,7 @@ def export(
     ),
 ) -> None:
     """Write alert rules and dashboards as files for Grafana. What Grafana cannot express is listed."""
-    length = args.typed_duration("--interval", interval)
+    length = args.parse_duration_option("--interval", interval)
     options = alert_files.GrafanaOptions(interval=length, emails=tuple(email or ()), webhook=webhook)
     options = replace(options, docs=docs) if docs else options
     selection = _select(config, packs or (), only or (), [agent.value for agent in source or ()])
@@ -96,10 +96,10 @@ class _Selection:
 def _select(config: Path | None, packs: Sequence[str], only: Sequence[str], agents: Collection[Agent]) -> _Selection:
     """Return what to export: the rules of the packs, and the signals that one of the agents records (any if empty)."""
     catalogue = load_rules(packs, only)
-    signals = recorded_by(catalogue.signals, agents) if agents else catalogue.signals
+    signals = select_recorded_by(catalogue.signals, agents) if agents else catalogue.signals
     settings = load(config) if config else Settings()
-    site = site_of(settings, config or Path("plimsoll.toml"), catalogue)
-    shown = [name for name in signals_of(catalogue.packs, signals) if is_recorded(name, signals)]
+    site = load_site(settings, config or Path("plimsoll.toml"), catalogue)
+    shown = [name for name in list_signals(catalogue.packs, signals) if is_recorded(name, signals)]
     return _Selection(catalogue, signals, site, shown if only or agents else None)
 
 
@@ -109,15 +109,15 @@ def _export(out: Path, options: alert_files.GrafanaOptions, selection: _Selectio
     Rules that Grafana cannot express are listed on stderr. Rules of an earlier export that no longer exist are listed
     in the written files, so that Grafana deletes them.
     """
-    previous = _exported(out / RULES, "*.yaml", alert_files.GENERATED)
-    options = replace(options, panel_of=panel_of, by_hand=selection.catalogue.by_hand)
+    previous = _read_earlier_export(out / RULES, "*.yaml", alert_files.GENERATED)
+    options = replace(options, panel_of=find_panel, by_hand=selection.catalogue.by_hand)
     exported = alert_files.export(selection.catalogue.packs, selection.signals, selection.site, options, previous)
-    dashboards = dashboard_files.files(options.docs, selection.site, selection.shown)
+    dashboards = dashboard_files.build_files(options.docs, selection.site, selection.shown)
     _write(out / RULES, exported.files, previous)
-    _write(out / DASHBOARDS, dashboards, _exported(out / DASHBOARDS, "*.json", _OWN_DASHBOARD))
+    _write(out / DASHBOARDS, dashboards, _read_earlier_export(out / DASHBOARDS, "*.json", _OWN_DASHBOARD))
     report_refusals(exported.refused, out / RULES)
-    print_line(f"{counted(exported.rules, 'alert rule')} to {out / RULES}")
-    print_line(f"{counted(len(dashboards), 'dashboard')} to {out / DASHBOARDS}")
+    print_line(f"{format_count(exported.rules, 'alert rule')} to {out / RULES}")
+    print_line(f"{format_count(len(dashboards), 'dashboard')} to {out / DASHBOARDS}")
 
 
 def _export_for_prometheus(out: Path, options: alert_files.GrafanaOptions, selection: _Selection) -> None:
@@ -128,14 +128,14 @@ def _export_for_prometheus(out: Path, options: alert_files.GrafanaOptions, selec
     if options.emails or options.webhook:
         raise Unusable("--email and --webhook are for Grafana's alerts over InfluxDB; Alertmanager has its own")
     if options.interval < SECOND or options.interval % SECOND:
-        raise Unusable(f'--interval: "{duration_text(options.interval)}" is not a number of whole seconds')
+        raise Unusable(f'--interval: "{format_duration(options.interval)}" is not a number of whole seconds')
     files, refused = prometheus_dashboards.export(options.docs, selection.site, selection.shown, options.interval)
-    _write(out / FOR_PROMETHEUS, files, _exported(out / FOR_PROMETHEUS, "*.json", _OWN_DASHBOARD))
+    _write(out / FOR_PROMETHEUS, files, _read_earlier_export(out / FOR_PROMETHEUS, "*.json", _OWN_DASHBOARD))
     report_refusals(refused, out / FOR_PROMETHEUS)
-    print_line(f"{counted(len(files), 'dashboard')} to {out / FOR_PROMETHEUS}")
+    print_line(f"{format_count(len(files), 'dashboard')} to {out / FOR_PROMETHEUS}")
 
 
-def _exported(folder: Path, pattern: str, sign: str) -> dict[str, str]:
+def _read_earlier_export(folder: Path, pattern: str, sign: str) -> dict[str, str]:
     """Return the text of each file that an earlier export wrote to a folder, by file name; they contain `sign`."""
     files = [path for path in sorted(folder.glob(pattern)) if path.is_file()]
     try:

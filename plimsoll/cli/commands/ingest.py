@@ -11,18 +11,18 @@ from plimsoll.api.inputs import read
 from plimsoll.api.open_store import open_store
 from plimsoll.cli import args
 from plimsoll.cli.console import print_line, print_notice, print_remarks
-from plimsoll.cli.long_work import working_on
+from plimsoll.cli.long_work import show_progress
 from plimsoll.hosts.run_to_store import run_to_store
 from plimsoll.ingest.recordings import refuse_unnamed
 from plimsoll.ingest.runs.load import Loaded, load, refuse_name, run_label
 from plimsoll.model.errors import Unusable
-from plimsoll.model.remark import counted
+from plimsoll.model.remark import format_count
 from plimsoll.model.run import StoredRun
 
-app = args.command_app()
+app = args.make_command_app()
 
 
-@app.command("ingest", epilog=args.examples("plimsoll ingest logs/ --run nightly-42 --label build=1042"))
+@app.command("ingest", epilog=args.format_examples("plimsoll ingest logs/ --run nightly-42 --label build=1042"))
 def ingest(
     logs: list[str] = typer.Argument(
         ..., help="Logs or folders of logs; - for standard input; prometheus://HOST:9090.", metavar="LOG..."
@@ -45,13 +45,13 @@ def ingest(
     names: args.NamesOption = None,
 ) -> None:
     """Load the logs of a run into a store, or what a server recorded. Repeat a call to continue."""
-    inputs = args.typed_inputs(logs, zone, format_, encoding, names, store, (from_, to, last), (host, match))
+    inputs = args.parse_inputs(logs, zone, format_, encoding, names, store, (from_, to, last), (host, match))
     if inputs.run is not None or inputs.hosts is not None:
         raise Unusable(f"{inputs.sources[0]}: is in a store already; name logs")
     if inputs.when and not inputs.servers:
         raise Unusable(f"--from, --to and --last are for servers; {inputs.sources[0]} is loaded as a whole")
     labels = dict(run_label(text, "--label") for text in label or ())
-    with working_on("Reading", inputs.sources):
+    with show_progress("Reading", inputs.sources):
         contents = read(inputs)
     contents.refuse_empty()
     refuse_unnamed(contents.logs)
@@ -74,15 +74,17 @@ def ingest(
         )
         where = opened.name
     print_remarks([*(remark for log in contents.logs for remark in log.remarks), *contents.remarks, *loaded.remarks])
-    print_line(f'Run "{stored.run.name}" {_summary(stored, loaded, where)}')
+    print_line(f'Run "{stored.run.name}" {_summarize_load(stored, loaded, where)}')
     print_line((f"plimsoll review {shlex.quote(f'run:{stored.run.name}')}", "dim"))
     if loaded.refused:
-        raise Unusable(f'{counted(loaded.refused, "point")} of run "{run}" refused by {where}: it is not whole')
+        raise Unusable(f'{format_count(loaded.refused, "point")} of run "{run}" refused by {where}: it is not whole')
 
 
-def _summary(run: StoredRun, loaded: Loaded, where: str) -> str:
+def _summarize_load(run: StoredRun, loaded: Loaded, where: str) -> str:
     """Return the end of a sentence on a run that was loaded; how many values, and into which store."""
-    whole = f"{counted(run.values, 'value')} of {', '.join(run.hosts)} in {counted(len(run.recordings), 'log')}"
+    whole = (
+        f"{format_count(run.values, 'value')} of {', '.join(run.hosts)} in {format_count(len(run.recordings), 'log')}"
+    )
     if loaded.missing:
         return f"is in {where} now: {whole}, {loaded.missing:,} of which it had lost"
     if not loaded.values:

@@ -14,16 +14,19 @@ from plimsoll.up import running
 
 _READ_TOKEN, _OWN_TOKEN = "PLIMSOLL_TOKEN", "PLIMSOLL_MCP_TOKEN"
 _SHORTEST = 16
-app = args.command_app()
+app = args.make_command_app()
 
 
-@app.command("mcp", epilog=args.examples("plimsoll mcp", "plimsoll mcp --http 127.0.0.1:8089"))
+@app.command("mcp", epilog=args.format_examples("plimsoll mcp", "plimsoll mcp --http 127.0.0.1:8089"))
 def mcp(
     url: str | None = typer.Option(
-        None, "--url", help="The address of plimsoll up; by default that of the data folder.", callback=args.not_empty
+        None,
+        "--url",
+        help="The address of plimsoll up; by default that of the data folder.",
+        callback=args.refuse_empty,
     ),
     http: str | None = typer.Option(
-        None, "--http", help="Serve over HTTP at this address; by default over stdio.", callback=args.not_empty
+        None, "--http", help="Serve over HTTP at this address; by default over stdio.", callback=args.refuse_empty
     ),
     store: args.FolderOption = None,
 ) -> None:
@@ -38,7 +41,7 @@ def mcp(
         from plimsoll.api import mcp_server
     except ImportError:
         raise Unusable('the package "mcp" is not installed: pip install "plimsoll[mcp]"') from None
-    folder = store or data_folder.default_folder()
+    folder = store or data_folder.find_default_folder()
     server = running.find(folder)
     if url is None and server is None:
         raise Unreachable(f"{folder}: plimsoll up does not run on it; start it, or name another with --url")

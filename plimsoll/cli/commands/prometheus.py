@@ -13,20 +13,20 @@ from plimsoll.export.prometheus.alerting_rules import PrometheusOptions
 from plimsoll.export.prometheus.rule_files import GENERATED
 from plimsoll.export.prometheus.rule_files import export as export_packs
 from plimsoll.hosts.settings import Settings, load
-from plimsoll.hosts.site import site_of
+from plimsoll.hosts.site import load_site
 from plimsoll.model.errors import Unusable, suggest
-from plimsoll.model.remark import counted
+from plimsoll.model.remark import format_count
 from plimsoll.model.times import SECOND
-from plimsoll.rules.exporters.exporter_files import exporters
+from plimsoll.rules.exporters.exporter_files import load_exporters
 from plimsoll.rules.load import load as load_rules
 
 _TELEGRAF = "telegraf"
-app = args.command_app("Write alerting rules for Prometheus, Mimir and VictoriaMetrics.")
+app = args.make_command_app("Write alerting rules for Prometheus, Mimir and VictoriaMetrics.")
 
 
 @app.command(
     "export",
-    epilog=args.examples(
+    epilog=args.format_examples(
         "plimsoll prometheus export", "plimsoll prometheus export --only linux --interval 15s --out plimsoll-rules"
     ),
 )
@@ -49,8 +49,8 @@ def export(
     """Write packs as alerting rules. What PromQL cannot express is listed."""
     catalogue = load_rules(packs or (), only or ())
     settings = load(config) if config else Settings()
-    site = site_of(settings, config or Path("plimsoll.toml"), catalogue)
-    options = replace(_options(interval, docs, names or ()), by_hand=catalogue.by_hand)
+    site = load_site(settings, config or Path("plimsoll.toml"), catalogue)
+    options = replace(_parse_options(interval, docs, names or ()), by_hand=catalogue.by_hand)
     exported = export_packs(catalogue.packs, catalogue.signals, site, options)
     if not exported.files:
         raise Unusable(f"no rule can be exported: {exported.refused[0] if exported.refused else 'the packs have none'}")
@@ -64,19 +64,19 @@ def export(
     for name, text in exported.files.items():
         write_text(out / name, text)
     report_refusals(exported.refused, out)
-    print_line(f"{counted(exported.rules, 'alerting rule')} to {out}")
+    print_line(f"{format_count(exported.rules, 'alerting rule')} to {out}")
 
 
-def _options(interval: str, docs: str, names: Sequence[str] = ()) -> PrometheusOptions:
+def _parse_options(interval: str, docs: str, names: Sequence[str] = ()) -> PrometheusOptions:
     """Return the options of an export.
 
     Raise Unusable for an interval that is not a number of whole seconds, or an unknown recorder in `names`.
     """
-    choices = (_TELEGRAF, *exporters())
+    choices = (_TELEGRAF, *load_exporters())
     for name in names:
         if name not in choices:
             raise Unusable(f'--names: "{name}" is not known{suggest(name, choices)}; choose from {", ".join(choices)}')
-    length = args.typed_duration("--interval", interval)
+    length = args.parse_duration_option("--interval", interval)
     if length < SECOND or length % SECOND:
         raise Unusable(f'--interval: "{interval}" is not a number of whole seconds')
     return PrometheusOptions(

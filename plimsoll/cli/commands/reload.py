@@ -9,22 +9,22 @@ from plimsoll.api import data_folder
 from plimsoll.cli import args
 from plimsoll.cli.console import print_line
 from plimsoll.model.errors import Unreachable, Unusable
-from plimsoll.model.http_connections import check_connections, last_cause
-from plimsoll.serve.credentials import owner_token
+from plimsoll.model.http_connections import check_connections, find_last_cause
+from plimsoll.serve.credentials import load_owner_token
 from plimsoll.up import running
 from plimsoll.up.reloading import PATH
 
 _ANSWER_S = 60.0
-app = args.command_app()
+app = args.make_command_app()
 
 
-@app.command("reload", epilog=args.examples("plimsoll reload"))
+@app.command("reload", epilog=args.format_examples("plimsoll reload"))
 def reload(store: args.FolderOption = None) -> None:
     """Make a running plimsoll up read up.toml and plimsoll.toml again.
 
     If a file is invalid, the previous settings stay in use, and the exit status is 2.
     """
-    folder = store or data_folder.default_folder()
+    folder = store or data_folder.find_default_folder()
     server = running.find(folder)
     if server is None:
         raise Unreachable(f"{folder}: plimsoll up does not run on it; it reads its settings when it starts")
@@ -32,12 +32,12 @@ def reload(store: args.FolderOption = None) -> None:
     check_connections(pools, server.check_listens)
     try:
         answer = pools.request(
-            "POST", f"{server.address}{PATH}", headers={"Authorization": f"Token {owner_token(folder)}"}
+            "POST", f"{server.address}{PATH}", headers={"Authorization": f"Token {load_owner_token(folder)}"}
         )
         reloaded = json.loads(answer.data)
         text, refused = str(reloaded["text"]), bool(reloaded["refused"])
     except (HTTPError, OSError) as error:
-        raise Unreachable(f"{server.address}: does not answer ({last_cause(error)})") from None
+        raise Unreachable(f"{server.address}: does not answer ({find_last_cause(error)})") from None
     except (ValueError, KeyError, TypeError):
         raise Unreachable(f"{server.address}: does not answer as this version does; start plimsoll up again") from None
     if refused:

@@ -8,23 +8,23 @@ import typer
 
 from plimsoll.api.review import ReviewResult, ReviewSettings, review_inputs
 from plimsoll.cli import args
-from plimsoll.cli.console import print_remarks, width
-from plimsoll.cli.long_work import use_memory_freely, working_on
+from plimsoll.cli.console import find_width, print_remarks
+from plimsoll.cli.long_work import show_progress, use_memory_freely
 from plimsoll.cli.outputs import Outputs
 from plimsoll.insights.insights import Insights
 from plimsoll.model.errors import Unusable
 from plimsoll.report import terminal_summary
-from plimsoll.review.doubts import doubts_text
+from plimsoll.review.doubts import join_doubts
 from plimsoll.review.findings import CROSSED
 from plimsoll.review.review import Review
 from plimsoll.review.verdict import Verdict
 
-app = args.command_app()
+app = args.make_command_app()
 
 
 @app.command(
     "review",
-    epilog=args.examples(
+    epilog=args.format_examples(
         "plimsoll review perfmon.blg",
         "plimsoll review logs/ --out report.html",
         "plimsoll review logs/ --steady 10:22/12:00 --fail-on warning",
@@ -70,12 +70,12 @@ def review(
     store: args.StoreOption = None,
 ) -> None:
     """Check the counters of a run against their documented thresholds."""
-    inputs = args.typed_inputs(logs, zone, format_, encoding, names, store, (from_, to, last), (host, match))
+    inputs = args.parse_inputs(logs, zone, format_, encoding, names, store, (from_, to, last), (host, match))
     inputs = replace(inputs, partly=not (out or json or junit or details))  # those have statistics of all counters
     options = ReviewSettings(tuple(pack or ()), tuple(only or ()), steady, config, whole_run)
     outputs = Outputs(out, json, junit)
     use_memory_freely()
-    with working_on("Reviewing", inputs.sources):
+    with show_progress("Reviewing", inputs.sources):
         insights = Insights(review_inputs(inputs, options))
     judged, time_zone = insights.review, inputs.requested_zone
     outputs.refuse_overwriting(judged.logs, *inputs.names, config)
@@ -86,21 +86,21 @@ def review(
         return render(insights, time_zone, appendix=appendix)
 
     def junit_text() -> str:
-        from plimsoll.report.junit_suite import junit
+        from plimsoll.report.junit_suite import format_junit
 
-        return junit(judged, time_zone)
+        return format_junit(judged, time_zone)
 
     outputs.write(
         report=report_text,
         json=ReviewResult(insights, time_zone).to_json,
         junit=junit_text,
-        lines=lambda: terminal_summary.lines(insights, time_zone, width(), all_of_it=details),
+        lines=lambda: terminal_summary.format_lines(insights, time_zone, find_width(), all_of_it=details),
     )
     print_remarks(judged.remarks)
-    raise typer.Exit(exit_status(judged, fail_on) if fail_on else 0)
+    raise typer.Exit(choose_exit_status(judged, fail_on) if fail_on else 0)
 
 
-def exit_status(judged: Review, fail_on: str) -> int:
+def choose_exit_status(judged: Review, fail_on: str) -> int:
     """Return 1 if a limit of severity `fail_on` or above was crossed, else 0.
 
     Raise Unusable if it is unknown whether the run was healthy.
@@ -109,6 +109,6 @@ def exit_status(judged: Review, fail_on: str) -> int:
     if any(finding.rule.severity in failing for finding in judged.of(*CROSSED)):
         return 1
     if judged.verdict == Verdict.UNKNOWN or judged.doubts:
-        why = doubts_text(judged.doubts) if judged.doubts else judged.answer
+        why = join_doubts(judged.doubts) if judged.doubts else judged.answer
         raise Unusable(f"--fail-on cannot say that the run was good: {why}")
     return 0

@@ -12,18 +12,18 @@ from plimsoll.cli import args
 from plimsoll.cli.console import print_error, print_line, print_lines, print_plain
 from plimsoll.cli.outputs import STDOUT, is_stdout, refuse_overwriting, write_json, write_text
 from plimsoll.export.counters import logman, telegraf
-from plimsoll.export.counters.counter_list import CounterList, counters, signals_of
-from plimsoll.model.counter_names.unrecognised import UnknownCounter, unknown_counters
-from plimsoll.model.errors import Unusable, printable, suggest
-from plimsoll.model.remark import counted
-from plimsoll.model.shipped_tables import shipped_files
+from plimsoll.export.counters.counter_list import CounterList, list_signals, make_counter_list
+from plimsoll.model.counter_names.unrecognised import UnknownCounter, find_unknown_counters
+from plimsoll.model.errors import Unusable, escape, suggest
+from plimsoll.model.remark import format_count
+from plimsoll.model.shipped_tables import find_shipped_files
 from plimsoll.model.time_arguments import TimeRange
-from plimsoll.model.times import SECOND, duration_text
+from plimsoll.model.times import SECOND, format_duration
 from plimsoll.report import rule_page
 from plimsoll.rules.cases import run_case
 from plimsoll.rules.load import YAML, load
-from plimsoll.rules.pack_from_log import chosen, pack_text
-from plimsoll.rules.schema.document import PACK, TITLES, document, shipped
+from plimsoll.rules.pack_from_log import choose_counters, pack_text
+from plimsoll.rules.schema.document import PACK, TITLES, build_document, read_shipped
 from plimsoll.rules.schema.pack import Rule
 
 # The first line of the template names this file.
@@ -42,16 +42,16 @@ PacksArgument = Annotated[
     list[str] | None,
     typer.Argument(help="Shipped packs by name, or .yaml files. Default: all shipped packs.", metavar="PACK"),
 ]
-app = args.command_app("List, check, explain and write rules; a pack is a file of rules.")
+app = args.make_command_app("List, check, explain and write rules; a pack is a file of rules.")
 
 
-@app.command("list", epilog=args.examples("plimsoll rules list", "plimsoll rules list --only windows"))
+@app.command("list", epilog=args.format_examples("plimsoll rules list", "plimsoll rules list --only windows"))
 def list_rules(pack: args.PackOption = None, only: args.OnlyOption = None, json: args.JsonOption = None) -> None:
     """List rules: severity, signal, threshold (… stands for further conditions), duration, number of sources."""
     catalogue = load(pack or (), only or ())
     packs, signals = catalogue.packs, catalogue.signals
     if json is not None:
-        write_json(json, document(packs, signals).model_dump_json(by_alias=True, indent=2))
+        write_json(json, build_document(packs, signals).model_dump_json(by_alias=True, indent=2))
     if json == STDOUT:
         return
     rows = {
@@ -59,9 +59,9 @@ def list_rules(pack: args.PackOption = None, only: args.OnlyOption = None, json:
             (
                 rule.id,
                 rule.severity,
-                printable(signals[rule.signal].title),
-                rule_page.threshold_text(rule, signals),
-                duration_text(rule.for_) if rule.for_ else "at once",
+                escape(signals[rule.signal].title),
+                rule_page.format_threshold(rule, signals),
+                format_duration(rule.for_) if rule.for_ else "at once",
                 str(len(rule.sources)),
             )
             for rule in pack.rules
@@ -70,23 +70,27 @@ def list_rules(pack: args.PackOption = None, only: args.OnlyOption = None, json:
     }
     table = [_COLUMNS, *(row for of_pack in rows.values() for row in of_pack)]
     widths = [max(len(row[at]) for row in table) for at in range(len(_COLUMNS))]
-    print_lines([(f"  {_line(_COLUMNS, widths)}",)])
+    print_lines([(f"  {_format_line(_COLUMNS, widths)}",)])
     for listed in packs:
-        print_lines([(f"{listed.pack}: {listed.title}",), *((f"  {_line(row, widths)}",) for row in rows[listed.pack])])
+        print_lines(
+            [(f"{listed.pack}: {listed.title}",), *((f"  {_format_line(row, widths)}",) for row in rows[listed.pack])]
+        )
 
 
-def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
+def _format_line(cells: Sequence[str], widths: Sequence[int]) -> str:
     return "  ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True)).rstrip()
 
 
-@app.command("check", epilog=args.examples("plimsoll rules check mine.yaml"))
+@app.command("check", epilog=args.format_examples("plimsoll rules check mine.yaml"))
 def check(packs: PacksArgument = None, pack: args.PackOption = None, only: args.OnlyOption = None) -> None:
     """Check packs. All mistakes are printed with file, line and column; if there are any, the exit status is 2."""
     checked = load((*(packs or ()), *(pack or ())), only or ()).named  # loading packs checks them
-    print_line(f"ok: {counted(sum(len(pack.rules) for pack in checked), 'rule')} in {counted(len(checked), 'pack')}")
+    print_line(
+        f"ok: {format_count(sum(len(pack.rules) for pack in checked), 'rule')} in {format_count(len(checked), 'pack')}"
+    )
 
 
-@app.command("explain", epilog=args.examples("plimsoll rules explain cpu-busy"))
+@app.command("explain", epilog=args.format_examples("plimsoll rules explain cpu-busy"))
 def explain(
     rule: str = typer.Argument(..., help="A rule's id: cpu-busy.", metavar="RULE"),
     host: str = typer.Option("", "--host", help="Also say which limit counts on this host."),
@@ -98,20 +102,20 @@ def explain(
     """Explain a rule: the counter, the threshold and its reason, the sources, and the signals to look at next."""
     catalogue = load(pack or (), only or ())
     by_id = {rule.id: (rule, pack) for pack in catalogue.packs for rule in pack.rules}
-    _rule(rule, catalogue.rules)
-    print_lines((line,) for line in rule_page.as_text(rule_page.explain(*by_id[rule], catalogue.signals)))
+    _find_rule(rule, catalogue.rules)
+    print_lines((line,) for line in rule_page.strip_markdown(rule_page.explain(*by_id[rule], catalogue.signals)))
     if host:
-        from plimsoll.api.data_folder import default_folder
+        from plimsoll.api.data_folder import find_default_folder
         from plimsoll.hosts import overlay
         from plimsoll.hosts import settings as host_settings
 
         content = host_settings.load(settings) if settings else host_settings.Settings()
-        overrides = overlay.with_overlay(content, settings, store or default_folder(), catalogue)
+        overrides = overlay.load_with_overlay(content, settings, store or find_default_folder(), catalogue)
         _, override = overrides.of(by_id[rule][0], host)
-        print_line(f"On {printable(host)}: {override.note if override else 'as documented'}")
+        print_line(f"On {escape(host)}: {override.note if override else 'as documented'}")
 
 
-@app.command("preview", epilog=args.examples("plimsoll rules preview cpu-busy --healthy '< 90 %' --for 10m"))
+@app.command("preview", epilog=args.format_examples("plimsoll rules preview cpu-busy --healthy '< 90 %' --for 10m"))
 def preview_limit(
     rule: str = typer.Argument(..., help="A rule's id: cpu-busy.", metavar="RULE"),
     healthy: str = typer.Option("", "--healthy", help='The limit, as it is healthy: "< 90 %".', metavar="LIMIT"),
@@ -130,26 +134,26 @@ def preview_limit(
     By default, samples of 30 days are judged.
     """
     from plimsoll.alerting import preview
-    from plimsoll.cli.commands.alerts import judged_range, judged_store
+    from plimsoll.cli.commands.alerts import open_judged_store, parse_judged_range
 
-    with judged_store(store, settings, pack, only) as (reader, site, facts, zone, evaluated):
-        documented = _rule(rule, site.catalogue.rules)
+    with open_judged_store(store, settings, pack, only) as (reader, site, facts, zone, evaluated):
+        documented = _find_rule(rule, site.catalogue.rules)
         values = {"healthy": healthy, "for": length}
-        changed = preview.settings_of(values, documented, site) if healthy or length else None
-        begin, finish = judged_range(TimeRange(start, end, last), zone, _MONTH, evaluated)
+        changed = preview.parse_rule_settings(values, documented, site) if healthy or length else None
+        begin, finish = parse_judged_range(TimeRange(start, end, last), zone, _MONTH, evaluated)
         shown = preview.preview(reader, site, facts, documented, changed, begin, finish, host)
     for line in preview.strip_lines(shown, zone):
         print_line(line)
 
 
-def _rule(name: str, rules: Mapping[str, Rule]) -> Rule:
+def _find_rule(name: str, rules: Mapping[str, Rule]) -> Rule:
     """Return the rule with an id. Raise Unusable, which suggests a similar id, if there is none."""
     if name not in rules:
         raise Unusable(f'rule "{name}" is not known{suggest(name, list(rules))}; plimsoll rules list names them all')
     return rules[name]
 
 
-@app.command("test", epilog=args.examples("plimsoll rules test mine.yaml", "plimsoll rules test"))
+@app.command("test", epilog=args.format_examples("plimsoll rules test mine.yaml", "plimsoll rules test"))
 def run_cases(packs: PacksArgument = None, pack: args.PackOption = None, only: args.OnlyOption = None) -> None:
     """Run the test cases in packs. The exit status is 1 if a case fails."""
     catalogue = load((*(packs or ()), *(pack or ())), only or ())
@@ -162,11 +166,11 @@ def run_cases(packs: PacksArgument = None, pack: args.PackOption = None, only: a
                     failed += 1
                     print_line(f'{catalogue.files[tested.pack]}: rule {rule.id}: case "{case.name}": {wrong}')
     rules = sum(len(tested.rules) for tested in catalogue.named)
-    print_line(f"{counted(cases, 'case')} of {counted(rules, 'rule')}, {failed} failed")
+    print_line(f"{format_count(cases, 'case')} of {format_count(rules, 'rule')}, {failed} failed")
     raise typer.Exit(1 if failed else 0)
 
 
-@app.command("new", epilog=args.examples("plimsoll rules new mine.yaml"))
+@app.command("new", epilog=args.format_examples("plimsoll rules new mine.yaml"))
 def new_pack(
     path: Path = typer.Argument(..., help="The file to write: mine.yaml.", metavar="FILE"),
     from_log: list[str] | None = typer.Option(
@@ -190,7 +194,7 @@ def new_pack(
     if path.suffix not in YAML:
         raise Unusable(f"{path}: a pack is a .yaml file; write it like {path.stem or 'mine'}.yaml")
     beside = path.parent / SCHEMA
-    schema = shipped(PACK)
+    schema = read_shipped(PACK)
     try:
         if path.exists():
             raise Unusable(f"{path}: exists already, and is not written over; name another file")
@@ -204,14 +208,12 @@ def new_pack(
         counters = _choose(from_log, counter or ())
         write_text(beside, schema)
         write_text(path, pack_text(name, _HEAD, counters))
-        count = counted(len(counters), "counter")
+        count = format_count(len(counters), "counter")
         print_line(f"{path}: a signal for {count}; write rules on them, then plimsoll rules check {path}")
         return
-    template = shipped_files("rules").joinpath(_TEMPLATE).read_text(encoding="utf-8")
+    template = find_shipped_files("rules").joinpath(_TEMPLATE).read_text(encoding="utf-8")
     text = (
-        template.replace("my-pack", name)
-        .replace("my_pack", name.replace("-", "_"))
-        .replace("FILE", printable(str(path)))
+        template.replace("my-pack", name).replace("my_pack", name.replace("-", "_")).replace("FILE", escape(str(path)))
     )
     write_text(beside, schema)
     write_text(path, text)
@@ -219,10 +221,10 @@ def new_pack(
 
 
 def _choose(logs: Sequence[str], patterns: Sequence[str]) -> list[UnknownCounter]:
-    unknown = unknown_counters(series for log in read(args.typed_inputs(logs)).logs for series in log.series)
+    unknown = find_unknown_counters(series for log in read(args.parse_inputs(logs)).logs for series in log.series)
     if not unknown:
         raise Unusable(f"{logs[0]}: every Windows counter in it has a signal already")
-    if matches := chosen(unknown, patterns):
+    if matches := choose_counters(unknown, patterns):
         return matches
     raise Unusable(f"no counter without a signal matches {', '.join(patterns)}; plimsoll show {logs[0]} lists them")
 
@@ -235,7 +237,7 @@ def _name(path: Path) -> str:
 
 @app.command(
     "counters",
-    epilog=args.examples(
+    epilog=args.format_examples(
         "plimsoll rules counters --out counters.txt",
         "plimsoll rules counters --only sql-server-today --instance PAYROLL --as logman --out sql.xml",
     ),
@@ -256,7 +258,7 @@ def list_counters(
         None,
         "--interval",
         help="The sampling interval. Default: 15s for logman, the agent's own for telegraf.",
-        callback=args.not_empty,
+        callback=args.refuse_empty,
     ),
     out: Path | None = args.path_option(None, "--out", "The file; default: stdout."),
 ) -> None:
@@ -265,12 +267,12 @@ def list_counters(
     The list has the counters of all signals, also those of your own packs; with --only, of the named packs alone.
     docs/collect.md explains how to record them.
     """
-    sampling_interval = _interval(interval, form)
-    needed = _needed(pack or (), only or (), form, instance or ())
+    sampling_interval = _parse_interval(interval, form)
+    needed = _list_needed_counters(pack or (), only or (), form, instance or ())
     if form == "telegraf":
-        text = telegraf.text(needed, sampling_interval)
+        text = telegraf.format_inputs(needed, sampling_interval)
     elif form == "logman":
-        text = logman.text(needed, sampling_interval or _INTERVAL)
+        text = logman.format_template(needed, sampling_interval or _INTERVAL)
     else:
         text = needed.as_list()
         for note in needed.notes:  # the form `list` has no comments
@@ -282,11 +284,13 @@ def list_counters(
     # Windows' own programs read the other two forms.
     write_text(out, text if form == "telegraf" else text.replace("\n", "\r\n"))
     if not is_stdout(out):
-        objects = counted(len(needed.by_object()), "object")
-        print_line(f"{out}: {counted(len(needed.recorded), 'counter')} of {objects}")
+        objects = format_count(len(needed.by_object()), "object")
+        print_line(f"{out}: {format_count(len(needed.recorded), 'counter')} of {objects}")
 
 
-def _needed(packs: Sequence[str], only: Sequence[str], form: Form, instances: Sequence[str]) -> CounterList:
+def _list_needed_counters(
+    packs: Sequence[str], only: Sequence[str], form: Form, instances: Sequence[str]
+) -> CounterList:
     """Return the counters of all signals (dashboards draw signals without rules), or of the packs in `only`.
 
     Raise Unusable if a named pack needs no counters, or if --instance is used and no counter is of SQL Server.
@@ -300,14 +304,14 @@ def _needed(packs: Sequence[str], only: Sequence[str], form: Form, instances: Se
     catalogue = load(packs, only)
     signals = catalogue.signals
     for pack in catalogue.named if catalogue.by_hand else ():
-        if not counters(signals_of([pack], signals), signals).paths:
+        if not make_counter_list(list_signals([pack], signals), signals).paths:
             raise Unusable(
                 f"pack {pack.pack}: nothing to collect: none of its signals is taken from a counter that a Windows of "
                 "today has; name another pack"
             )
-    names = signals_of(catalogue.packs, signals) if only else tuple(signals)
-    needed = counters(names, signals, instances)
-    if instances and needed == counters(names, signals):
+    names = list_signals(catalogue.packs, signals) if only else tuple(signals)
+    needed = make_counter_list(names, signals, instances)
+    if instances and needed == make_counter_list(names, signals):
         raise Unusable(
             f"--instance {instances[0]}: none of these counters is SQL Server's; leave it out, or choose "
             "--only sql-server as well"
@@ -315,13 +319,13 @@ def _needed(packs: Sequence[str], only: Sequence[str], form: Form, instances: Se
     return needed
 
 
-def _interval(typed: str | None, form: Form) -> int | None:
+def _parse_interval(typed: str | None, form: Form) -> int | None:
     """Return the sampling interval (ns); None for the default. Raise Unusable if the form cannot have it."""
     if typed is None:
         return None
     if form == "list":
         raise Unusable("--interval: a list does not hold it; give typeperf or logman -si 15, or choose --as logman")
-    interval = args.typed_duration("--interval", typed)
+    interval = args.parse_duration_option("--interval", typed)
     if interval < SECOND or interval % SECOND:
         raise Unusable(f"--interval {typed} is not whole seconds, 1 or more; write it like 15s")
     return interval

@@ -12,21 +12,21 @@ import typer
 from plimsoll.api.compare import CompareOptions
 from plimsoll.api.inputs import RUN
 from plimsoll.api.open_store import open_store
-from plimsoll.api.review import ReviewSettings, reviewed
+from plimsoll.api.review import ReviewSettings, judge_inputs
 from plimsoll.cli import args
-from plimsoll.cli.commands.compare import exit_status, write_comparison
+from plimsoll.cli.commands.compare import choose_exit_status, write_comparison
 from plimsoll.cli.console import print_line, print_notice, print_table
 from plimsoll.cli.outputs import STDOUT, Outputs, write_json
-from plimsoll.comparison.signal_settings import checked
+from plimsoll.comparison.signal_settings import check_settings
 from plimsoll.comparison.trend import FEWEST, HistoryTrend, RunMeans
-from plimsoll.comparison.trend import trend as find_trend
-from plimsoll.ingest.runs.load import find, unload
-from plimsoll.ingest.runs.read_run import nothing_known
+from plimsoll.comparison.trend import compute_history_trend as find_trend
+from plimsoll.ingest.runs.load import find, unload_run
+from plimsoll.ingest.runs.read_run import explain_unknown_run
 from plimsoll.model.errors import Unusable
 from plimsoll.model.parameters import Parameter
-from plimsoll.model.remark import counted, listed
+from plimsoll.model.remark import format_count, join_names
 from plimsoll.model.run import AcceptedChange
-from plimsoll.model.times import duration_text, iso
+from plimsoll.model.times import format_duration, format_iso
 from plimsoll.report.comparison import trend as trend_report
 from plimsoll.rules.load import load_signals
 from plimsoll.store.folders.runs import RunFolders
@@ -36,16 +36,16 @@ from plimsoll.store.protocol import Claim, RunSummary, StoreState
 RunArgument = Annotated[str, typer.Argument(help="The name of a run.", metavar="RUN")]
 FEW = 5  # runs of a baseline; with fewer, how much runs differ is hardly known from them
 _MOST_HOSTS = 2  # that a line names; runs show names all of them
-app = args.command_app("List, show, judge and delete the runs in a store, and show where they changed.")
+app = args.make_command_app("List, show, judge and delete the runs in a store, and show where they changed.")
 
 
-@app.command("list", epilog=args.examples("plimsoll runs list", "plimsoll runs list --json -"))
+@app.command("list", epilog=args.format_examples("plimsoll runs list", "plimsoll runs list --json -"))
 def list_runs(store: args.StoreOption = None, json: args.JsonOption = None) -> None:
     """List the runs in a store, the latest first."""
     with open_store(store, notify=print_notice) as opened:
         runs, claims, where = opened.runs.summaries(), opened.runs.claims.current(LIFE_S), opened.name
     if json is not None:
-        write_json(json, json_module.dumps([_as_json(run) for run in runs], ensure_ascii=False, indent=2))
+        write_json(json, json_module.dumps([_encode_run(run) for run in runs], ensure_ascii=False, indent=2))
     if json == STDOUT:
         return
     if not runs:
@@ -54,18 +54,18 @@ def list_runs(store: args.StoreOption = None, json: args.JsonOption = None) -> N
     rows = [
         (
             run.name,
-            iso(run.start)[:16].replace("T", " "),
-            duration_text(run.end - run.start),
-            listed(run.hosts, _MOST_HOSTS),
+            format_iso(run.start)[:16].replace("T", " "),
+            format_duration(run.end - run.start),
+            join_names(run.hosts, _MOST_HOSTS),
             ", ".join(f"{name}={value}" for name, value in run.labels.items()),
-            _values_text(run, claims),
+            _describe_values(run, claims),
         )
         for run in runs
     ]
     print_table(("run", "from (UTC)", "lasted", "hosts", "labels", "values"), rows)
 
 
-@app.command("show", epilog=args.examples("plimsoll runs show nightly-42"))
+@app.command("show", epilog=args.format_examples("plimsoll runs show nightly-42"))
 def show(run: RunArgument, store: args.StoreOption = None, json: args.JsonOption = None) -> None:
     """Show what is stored about a run: span, hosts, labels, phases, files."""
     with open_store(store, notify=print_notice) as opened:
@@ -74,7 +74,7 @@ def show(run: RunArgument, store: args.StoreOption = None, json: args.JsonOption
     if summary is None:
         raise Unusable(f'run "{run}" is not in {where}; plimsoll runs list tells which are')
     if stored is None:
-        raise Unusable(f"{where}: {nothing_known(run)}")
+        raise Unusable(f"{where}: {explain_unknown_run(run)}")
     files = [
         {
             "path": recording.path,
@@ -87,9 +87,12 @@ def show(run: RunArgument, store: args.StoreOption = None, json: args.JsonOption
         }
         for recording in stored.recordings
     ]
-    phases = [{"name": phase.name, "start": iso(phase.start), "end": iso(phase.end)} for phase in stored.run.phases]
+    phases = [
+        {"name": phase.name, "start": format_iso(phase.start), "end": format_iso(phase.end)}
+        for phase in stored.run.phases
+    ]
     if json is not None:
-        document = {**_as_json(summary), "simulated": stored.run.simulated, "phases": phases, "files": files}
+        document = {**_encode_run(summary), "simulated": stored.run.simulated, "phases": phases, "files": files}
         write_json(json, json_module.dumps(document, ensure_ascii=False, indent=2))
     if json == STDOUT:
         return
@@ -99,24 +102,24 @@ def show(run: RunArgument, store: args.StoreOption = None, json: args.JsonOption
         (
             "span",
             f"{zone.span(stored.start, stored.end)} {zone.label(stored.start)}, "
-            f"{duration_text(stored.end - stored.start)}",
+            f"{format_duration(stored.end - stored.start)}",
         ),
         ("hosts", ", ".join(stored.hosts)),
         ("labels", ", ".join(f"{key}={value}" for key, value in stored.run.labels.items()) or "none"),
         *(("phase", f"{phase.name} {zone.span(phase.start, phase.end)}") for phase in stored.run.phases),
-        ("values", _values_text(summary, claims)),
+        ("values", _describe_values(summary, claims)),
     ]
     for label, text in facts:
         print_line(f"  {label:<9} {text}", indent=12)
     for recording in stored.recordings:
-        size = f"{counted(len(recording.times), 'row')} × {counted(len(recording.series), 'counter')}"
+        size = f"{format_count(len(recording.times), 'row')} × {format_count(len(recording.series), 'counter')}"
         print_line(f"  file      {recording.path}: {recording.format}, {size}", indent=12)
         print_line((f"            sha256 {recording.sha256}", "dim"), indent=12)
     for remark in stored.remarks:
         print_line((f"  {remark}", "dim"), indent=4)
 
 
-@app.command("delete", epilog=args.examples("plimsoll runs delete nightly-42"))
+@app.command("delete", epilog=args.format_examples("plimsoll runs delete nightly-42"))
 def delete(
     run: RunArgument,
     store: args.StoreOption = None,
@@ -126,12 +129,12 @@ def delete(
 ) -> None:
     """Delete a run and its values, except the values that belong to another run as well."""
     with open_store(store, notify=print_notice) as opened:
-        unload(opened.runs, run, force=force, notify=print_notice)
+        unload_run(opened.runs, run, force=force, notify=print_notice)
         where = opened.name
     print_line(f'Run "{run}" is no longer in {where}, nor are its values')
 
 
-def _values_text(run_summary: RunSummary, claims: Sequence[Claim]) -> str:
+def _describe_values(run_summary: RunSummary, claims: Sequence[Claim]) -> str:
     """Return the number of a run's values as text, and why the run is incomplete.
 
     `claims` are the leases of commands that are loading or deleting runs at the moment.
@@ -146,16 +149,16 @@ def _values_text(run_summary: RunSummary, claims: Sequence[Claim]) -> str:
             confirmed = f"{run_summary.values:,}, {run_summary.loaded:,} confirmed"
             return f"{confirmed}, incomplete: loading was cut off; load it again, or delete it"
         case StoreState.COMPLETE:
-            refused = f", {counted(run_summary.refused, 'point')} refused" if run_summary.refused else ""
+            refused = f", {format_count(run_summary.refused, 'point')} refused" if run_summary.refused else ""
             return f"{run_summary.values:,}{refused}"
 
 
-def _as_json(run_summary: RunSummary) -> dict[str, object]:
+def _encode_run(run_summary: RunSummary) -> dict[str, object]:
     """Return a run as an entry of the JSON that `plimsoll runs list --json` writes."""
     return {
         "run": run_summary.name,
-        "start": iso(run_summary.start),
-        "end": iso(run_summary.end),
+        "start": format_iso(run_summary.start),
+        "end": format_iso(run_summary.end),
         "hosts": list(run_summary.hosts),
         "labels": dict(run_summary.labels),
         "files": run_summary.files,
@@ -167,7 +170,7 @@ def _as_json(run_summary: RunSummary) -> dict[str, object]:
     }
 
 
-@app.command("judge", epilog=args.examples("plimsoll runs judge nightly-42 --fail-on regression"))
+@app.command("judge", epilog=args.format_examples("plimsoll runs judge nightly-42 --fail-on regression"))
 def judge(
     run: RunArgument,
     like: list[str] | None = typer.Option(
@@ -196,37 +199,41 @@ def judge(
     new = next((run_summary for run_summary in runs if run_summary.name == run), None)
     if new is None:
         raise Unusable(f'run "{run}" is not in {where}; plimsoll runs list tells which are')
-    labels = new.labels if like is None else _labels(like)
-    before = [earlier for earlier in _runs_with(runs, labels) if earlier.start < new.start][-most:]
+    labels = new.labels if like is None else _parse_labels(like)
+    before = [earlier for earlier in _select_runs(runs, labels) if earlier.start < new.start][-most:]
     if not before:
-        text = listed([f"{key}={value}" for key, value in labels.items()], 6) or "no label"
+        text = join_names([f"{key}={value}" for key, value in labels.items()], 6) or "no label"
         raise Unusable(f'{where} has no complete run before "{run}" with {text}; {Parameter.LIKE} says which count')
     if len(before) < FEW:
-        print_notice(f"only {counted(len(before), 'earlier run')}; {FEW} to 10 show by how much runs differ")
+        print_notice(f"only {format_count(len(before), 'earlier run')}; {FEW} to 10 show by how much runs differ")
     sources = tuple(f"{RUN}{run_summary.name}" for run_summary in (*before, new))
-    inputs = args.typed_inputs(sources, zone, store=store)
+    inputs = args.parse_inputs(sources, zone, store=store)
     comparisons = write_comparison(
         inputs,
         ReviewSettings(),
         CompareOptions(
             baselines=len(before),
             ends_at_change=True,
-            accepted=tuple(change for change in accepted if not change.until or iso(new.start)[:10] <= change.until),
+            accepted=tuple(
+                change for change in accepted if not change.until or format_iso(new.start)[:10] <= change.until
+            ),
         ),
         Outputs(out, json, junit, markdown),
         details=details,
     )
-    raise typer.Exit(exit_status(comparisons) if fail_on else 0)
+    raise typer.Exit(choose_exit_status(comparisons) if fail_on else 0)
 
 
 @app.command(
     "accept",
-    epilog=args.examples('plimsoll runs accept nightly-42 --signal cpu.busy --reason "TLS 1.3" --until 2026-12-31'),
+    epilog=args.format_examples(
+        'plimsoll runs accept nightly-42 --signal cpu.busy --reason "TLS 1.3" --until 2026-12-31'
+    ),
 )
 def accept(
     run: RunArgument,
     signal: str = typer.Option(..., "--signal", metavar="SIGNAL", help="The signal, as in rules counters."),
-    reason: str = typer.Option(..., "--reason", metavar="TEXT", help="Why that is right.", callback=args.not_empty),
+    reason: str = typer.Option(..., "--reason", metavar="TEXT", help="Why that is right.", callback=args.refuse_empty),
     until: str | None = typer.Option(
         None, "--until", metavar="DATE", help="For runs until this day (UTC), as 2026-12-31. Default: all."
     ),
@@ -251,7 +258,7 @@ def accept(
 
 
 @app.command(
-    "trend", epilog=args.examples("plimsoll runs trend", "plimsoll runs trend --like test=nightly --markdown -")
+    "trend", epilog=args.format_examples("plimsoll runs trend", "plimsoll runs trend --like test=nightly --markdown -")
 )
 def trend(
     like: list[str] | None = typer.Option(
@@ -266,38 +273,40 @@ def trend(
     """Show which signals have changed over the runs in a store, such as builds, and since which run."""
     outputs = Outputs(json=json, junit=junit, markdown=markdown)
     outputs.refuse_overwriting(())
-    labels = _labels(like or ())
+    labels = _parse_labels(like or ())
     with open_store(store, notify=print_notice) as opened:
         runs, where = opened.runs.summaries(), opened.name
-    chosen = _runs_with(runs, labels)
+    chosen = _select_runs(runs, labels)
     if len(chosen) < FEWEST:
-        raise Unusable(f"{where} has {counted(len(chosen), 'such run')}; a trend needs {FEWEST} or more")
+        raise Unusable(f"{where} has {format_count(len(chosen), 'such run')}; a trend needs {FEWEST} or more")
     means: list[RunMeans] = []
     treatments = None
     for at, run_summary in enumerate(chosen, 1):
         print_notice(f"reading run {at} of {len(chosen)}: {run_summary.name}")
-        review, path, settings = reviewed(
-            args.typed_inputs([f"{RUN}{run_summary.name}"], zone, store=store), ReviewSettings()
+        review, path, settings = judge_inputs(
+            args.parse_inputs([f"{RUN}{run_summary.name}"], zone, store=store), ReviewSettings()
         )
-        treatments = checked(settings.compare, path, review.question.signals)  # the review of the latest run is kept
+        treatments = check_settings(
+            settings.compare, path, review.question.signals
+        )  # the review of the latest run is kept
         means.append(RunMeans.of(run_summary.name, review))
     assert treatments is not None
     result = find_trend(means, treatments)
     outputs.write(
-        json=lambda: json_module.dumps(_trend_document(result), ensure_ascii=False, indent=2),
-        junit=lambda: trend_report.junit(result),
-        markdown=lambda: trend_report.markdown(result),
-        lines=lambda: trend_report.lines(result),
+        json=lambda: json_module.dumps(_build_trend_document(result), ensure_ascii=False, indent=2),
+        junit=lambda: trend_report.format_junit(result),
+        markdown=lambda: trend_report.format_markdown(result),
+        lines=lambda: trend_report.format_lines(result),
     )
 
 
-def _runs_with(runs: Sequence[RunSummary], labels: Mapping[str, str]) -> list[RunSummary]:
+def _select_runs(runs: Sequence[RunSummary], labels: Mapping[str, str]) -> list[RunSummary]:
     """Return the complete runs that have all of these labels, the latest last."""
     alike = [run for run in runs if run.complete and labels.items() <= run.labels.items()]
     return sorted(alike, key=lambda run: (run.start, run.name))
 
 
-def _labels(like: Sequence[str]) -> dict[str, str]:
+def _parse_labels(like: Sequence[str]) -> dict[str, str]:
     """Return the labels in the texts of --like, by name. Raise Unusable if a text is not of the form NAME=VALUE."""
     labels: dict[str, str] = {}
     for text in like:
@@ -308,11 +317,13 @@ def _labels(like: Sequence[str]) -> dict[str, str]:
     return labels
 
 
-def _trend_document(trend: HistoryTrend) -> dict[str, object]:
+def _build_trend_document(trend: HistoryTrend) -> dict[str, object]:
     """Return a trend as the JSON document that `plimsoll runs trend --json` writes."""
     return {
         "schema": "plimsoll.trend/1",
-        "runs": [{"run": run.name, "start": None if run.start is None else iso(run.start)} for run in trend.runs],
+        "runs": [
+            {"run": run.name, "start": None if run.start is None else format_iso(run.start)} for run in trend.runs
+        ],
         "signals": len(trend.courses),
         "runs_needed": FEWEST,
         "not_in_all_runs": [

@@ -27,14 +27,16 @@ _log = logging.getLogger("plimsoll.service")
 _HOMES = (Path("/home"), Path("/root"))
 UpArguments = Annotated[list[str] | None, typer.Argument(metavar="[OPTION]", help="Options of plimsoll up, after --.")]
 DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Show what would be done, and do nothing.")]
-app = args.command_app(
+app = args.make_command_app(
     "Have the service manager of this system run plimsoll up, or write the file of a unit or of an agent."
 )
 
 
 @app.command(
     "install",
-    epilog=args.examples("plimsoll service install -- --listen 0.0.0.0:8087", "plimsoll service install --dry-run"),
+    epilog=args.format_examples(
+        "plimsoll service install -- --listen 0.0.0.0:8087", "plimsoll service install --dry-run"
+    ),
 )
 def install(arguments: UpArguments = None, dry_run: DryRunOption = False) -> None:
     """Make plimsoll up a service that starts with the system, and start it."""
@@ -51,36 +53,36 @@ def install(arguments: UpArguments = None, dry_run: DryRunOption = False) -> Non
             raise Unusable("only an administrator can do this: run it in a command prompt that was opened as one")
     elif os.geteuid() != 0:
         raise Unusable("only root can do this: call it with sudo")
-    if why := _unreachable(sys.executable, sys.prefix, sys.base_prefix):
+    if why := _explain_unreachable(sys.executable, sys.prefix, sys.base_prefix):
         raise Unusable(why)
     for step in steps:
         _carry_out(step)
-    listen = _listen_address(arguments)
+    listen = _parse_listen_address(arguments)
     address = listen.url(tls=any(argument.split("=")[0] == "--cert" for argument in arguments))
     print_line(f"Plimsoll is a service now, and runs: {address}")
     if not listen.is_loopback:
         print_notice(f"others reach it when the firewall lets them in at port {listen.port} (docs/up.md)")
 
 
-@app.command("systemd", epilog=args.examples("plimsoll service systemd"))
+@app.command("systemd", epilog=args.format_examples("plimsoll service systemd"))
 def systemd(
     arguments: UpArguments = None,
     out: Path = args.path_option(Path("-"), "--out", "The file to write, or - for stdout."),
 ) -> None:
     """Write the unit file of a systemd service, for you to install."""
-    command = _up_command(arguments or [])
-    _write(installation.systemd_unit(command), out)
-    if why := _unreachable(command.program[0]):
+    command = _build_up_command(arguments or [])
+    _write(installation.format_systemd_unit(command), out)
+    if why := _explain_unreachable(command.program[0]):
         print_notice(f"{why}, and write the file with that one")
 
 
-@app.command("launchd", epilog=args.examples("plimsoll service launchd"))
+@app.command("launchd", epilog=args.format_examples("plimsoll service launchd"))
 def launchd(
     arguments: UpArguments = None,
     out: Path = args.path_option(Path("-"), "--out", "The file to write, or - for stdout."),
 ) -> None:
     """Write the file of a launchd agent (macOS), for you to install."""
-    _write(installation.launchd_agent(_up_command(arguments or []), Path.home()), out)
+    _write(installation.format_launchd_agent(_build_up_command(arguments or []), Path.home()), out)
 
 
 @app.command("run", hidden=True)
@@ -140,10 +142,10 @@ def _plan(arguments: Sequence[str]) -> list[Step]:
         folder = PureWindowsPath(os.environ.get("PROGRAMDATA", "C:\\ProgramData")) / "Plimsoll"
         command = Command([program, "-P", "-m", "plimsoll"], "--store", arguments)
         return installation.plan_windows(command, folder, launcher)
-    return installation.plan_systemd(_up_command(arguments))
+    return installation.plan_systemd(_build_up_command(arguments))
 
 
-def _unreachable(*places: str) -> str:
+def _explain_unreachable(*places: str) -> str:
     """Return why the service's user may not be able to run what is at these paths; empty without a reason."""
     homes = (Path(os.environ.get("SYSTEMDRIVE", "C:") + "\\Users"),) if sys.platform == "win32" else _HOMES
     fitting = "C:\\Program Files\\Plimsoll" if sys.platform == "win32" else "/opt/plimsoll"
@@ -181,13 +183,13 @@ def _carry_out(step: Step) -> None:
         raise Unusable(f"{step}: {output}")
 
 
-def _listen_address(arguments: Sequence[str]) -> Listen:
+def _parse_listen_address(arguments: Sequence[str]) -> Listen:
     named = [argument.partition("=")[2] for argument in arguments if argument.startswith("--listen=")]
     named += [value for option, value in itertools.pairwise(arguments) if option == "--listen"]
     return Listen.parse(named[-1]) if named else Listen()
 
 
-def _up_command(arguments: Sequence[str]) -> Command:
+def _build_up_command(arguments: Sequence[str]) -> Command:
     """Return the command line that runs `plimsoll up` from this installation, with these arguments."""
     script = Path(sysconfig.get_path("scripts")) / ("plimsoll.exe" if sys.platform == "win32" else "plimsoll")
     return Command([str(script)] if script.is_file() else [sys.executable, "-m", "plimsoll"], "--store", arguments)

@@ -10,24 +10,26 @@ from typing import Any
 from plimsoll.api.inputs import read
 from plimsoll.cli import args
 from plimsoll.cli.console import print_line, print_remarks
-from plimsoll.cli.long_work import working_on
+from plimsoll.cli.long_work import show_progress
 from plimsoll.cli.outputs import STDOUT, refuse_overwriting, write_json
-from plimsoll.model.counter_names.unrecognised import unknown_counters, unrecognised
+from plimsoll.model.counter_names.unrecognised import find_unknown_counters, find_unrecognised
 from plimsoll.model.errors import Unusable
 from plimsoll.model.group_pairs import group_pairs
 from plimsoll.model.log import CounterFacts, Log
 from plimsoll.model.parameters import Parameter
-from plimsoll.model.perfmon import CounterPath, generic_object
-from plimsoll.model.remark import Remark, counted
+from plimsoll.model.perfmon import CounterPath, split_object
+from plimsoll.model.remark import Remark, format_count
 from plimsoll.model.series import Series
-from plimsoll.model.times import SECOND, Zone, duration_text, iso
+from plimsoll.model.times import SECOND, Zone, format_duration, format_iso
 
 _MOST_SHOWN = 12
 _MOST_SPANS = 5
-app = args.command_app()
+app = args.make_command_app()
 
 
-@app.command("show", epilog=args.examples("plimsoll show perfmon.blg", "plimsoll show logs/ --json contents.json"))
+@app.command(
+    "show", epilog=args.format_examples("plimsoll show perfmon.blg", "plimsoll show logs/ --json contents.json")
+)
 def show(
     logs: args.LogArgument,
     zone: args.ZoneOption = None,
@@ -46,18 +48,18 @@ def show(
 
     --from, --to and --last are only for live:HOST and servers.
     """
-    inputs = args.typed_inputs(logs, zone, format_, encoding, names, store, (from_, to, last), (host, match))
+    inputs = args.parse_inputs(logs, zone, format_, encoding, names, store, (from_, to, last), (host, match))
     if not inputs.is_part and inputs.when:
         raise Unusable(
             f"--from, --to and --last are for live:HOST and servers; {inputs.sources[0]} is shown as a whole"
         )
-    with working_on("Reading", inputs.sources):
+    with show_progress("Reading", inputs.sources):
         contents = read(inputs)
     remarks = contents.remarks
     refuse_overwriting(contents.logs, json, also_read=inputs.names)
     if json is not None:
         # Remarks on all logs together go into the first document.
-        documents = [as_json(log, () if number else remarks) for number, log in enumerate(contents.logs)]
+        documents = [encode_log(log, () if number else remarks) for number, log in enumerate(contents.logs)]
         write_json(json, json_module.dumps(documents, ensure_ascii=False, indent=2))
     if json != STDOUT:
         for log in contents.logs:
@@ -68,60 +70,65 @@ def show(
 def _print_log(log: Log, zone: Zone) -> None:
     """Print a log's content: format, host and times, then the objects with their counters and instances."""
     print_line((str(log.path), "bold"))
-    size = f"{counted(len(log.times), 'row')} × {counted(len(log.series), 'counter')}"
-    gaps = [f"{zone.span(start, end)} ({duration_text(end - start)})" for start, end in log.gaps]
+    size = f"{format_count(len(log.times), 'row')} × {format_count(len(log.series), 'counter')}"
+    gaps = [f"{zone.span(start, end)} ({format_duration(end - start)})" for start, end in log.gaps]
     span = "no samples"
     if len(log.times):
         first, last = int(log.times[0]), int(log.times[-1])
-        span = f"{zone.span(first, last)} ({duration_text(last - first)})"
-    changes = [f"{duration_text(interval)} {zone.span(start, end)}" for start, end, interval, *_ in log.other_intervals]
+        span = f"{zone.span(first, last)} ({format_duration(last - first)})"
+    changes = [
+        f"{format_duration(interval)} {zone.span(start, end)}" for start, end, interval, *_ in log.other_intervals
+    ]
     facts = [
         ("format", log.format),
         ("host", ", ".join(log.hosts)),
         ("zone", zone.label(int(log.times[0]) if len(log.times) else 0)),
         ("span", span),
-        ("interval", "; ".join([duration_text(log.interval), *_first(changes)]) if log.interval else "not known"),
-        ("gaps", ("; ".join(_first(gaps)) or "none")),
-        ("size", f"{size}: {counted(log.present, 'value')}, {log.missing:,} missing"),
+        (
+            "interval",
+            "; ".join([format_duration(log.interval), *_list_first(changes)]) if log.interval else "not known",
+        ),
+        ("gaps", ("; ".join(_list_first(gaps)) or "none")),
+        ("size", f"{size}: {format_count(log.present, 'value')}, {log.missing:,} missing"),
     ]
     for name, value in facts:
         print_line(f"  {name:<9} {value}", indent=12)
-    for name, content in sorted(objects(log).items()):
-        inside = f" ({_shortened(_families(content.instances))})" if content.instances else ""
+    for name, content in sorted(group_by_object(log).items()):
+        inside = f" ({_shorten_names(_group_families(content.instances))})" if content.instances else ""
         print_line("  ", (name, "bold"), inside, indent=6)
         counters = [
             f"{counter} ({content.types[counter]})" if counter in content.types else counter
             for counter in content.counters
         ]
-        print_line((f"    {_shortened(counters)}", "dim"), indent=4)
-        for line in _came_and_went(log, content, zone):
+        print_line((f"    {_shorten_names(counters)}", "dim"), indent=4)
+        for line in _list_interrupted_instances(log, content, zone):
             print_line(f"    {line}", indent=6)
-    strange = unrecognised_names(log)
-    _by_object("not known", "under {names} that Plimsoll does not know; see " + Parameter.NAMES, strange)
-    _by_object(
+    strange = list_unrecognised_names(log)
+    _print_by_object("not known", "under {names} that Plimsoll does not know; see " + Parameter.NAMES, strange)
+    _print_by_object(
         "no signal",
         "that no rule can judge yet; plimsoll rules new FILE --from LOG writes a pack",
-        without_signal(log, strange),
+        list_counters_without_signal(log, strange),
     )
 
 
-def _by_object(title: str, text: str, counters_by_object: dict[str, list[str]]) -> None:
+def _print_by_object(title: str, text: str, counters_by_object: dict[str, list[str]]) -> None:
     """Print the number of counters that `title` and `text` describe, and their names by object; nothing if none."""
     if not counters_by_object:
         return
     count = sum(map(len, counters_by_object.values()))
     names = "a name" if count == 1 else "names"
-    print_line(f"  {title:<9} {counted(count, 'counter')} {text.format(names=names)}", indent=12)
+    print_line(f"  {title:<9} {format_count(count, 'counter')} {text.format(names=names)}", indent=12)
     for name, counters in counters_by_object.items():
-        print_line("    ", (name, "bold"), ": ", (_shortened(counters), "dim"), indent=6)
+        print_line("    ", (name, "bold"), ": ", (_shorten_names(counters), "dim"), indent=6)
 
 
-def _first(texts: list[str]) -> list[str]:
+def _list_first(texts: list[str]) -> list[str]:
     hidden = len(texts) - _MOST_SPANS
     return [*texts[:_MOST_SPANS], f"{hidden} more"] if hidden > 0 else texts
 
 
-def _families(instances: dict[str, None]) -> list[str]:
+def _group_families(instances: dict[str, None]) -> list[str]:
     """Return instances in natural order; names that differ only in the last number are joined: `svchost × 58`."""
 
     def numbers_and_texts(instance: str) -> list[tuple[int, str]]:
@@ -137,25 +144,27 @@ def _families(instances: dict[str, None]) -> list[str]:
     ]
 
 
-def _came_and_went(log: Log, content: "Content", zone: Zone) -> list[str]:
+def _list_interrupted_instances(log: Log, content: "Content", zone: Zone) -> list[str]:
     """Return a line for each instance that some samples lack: the count of samples with it, its first and last time.
 
     Instances in the most samples come first; beyond some lines, the rest is only counted.
     """
     partly = [(name, life) for name, life in content.lives.items() if life.samples < len(log.times)]
     partly.sort(key=lambda pair: -pair[1].samples)
-    of = f"of {counted(len(log.times), 'sample')}"
+    of = f"of {format_count(len(log.times), 'sample')}"
     lines: list[str] = []
     for name, life in partly[:_MOST_SHOWN]:
         several_days = zone.local(life.first).date() != zone.local(life.last).date()
         start, end = (zone.clock(at, date=several_days) for at in (life.first, life.last))
         lines.append(f"{name}: {life.samples:,} {of}, {start}–{end}")
     hidden = len(partly) - _MOST_SHOWN
-    rest = [f"and {counted(hidden, 'more instance')} that came or went (all of them: --json)"] if hidden > 0 else []
+    rest = (
+        [f"and {format_count(hidden, 'more instance')} that came or went (all of them: --json)"] if hidden > 0 else []
+    )
     return lines + rest
 
 
-def _shortened(names: list[str]) -> str:
+def _shorten_names(names: list[str]) -> str:
     text = f" and {len(names) - _MOST_SHOWN:,} more" if len(names) > _MOST_SHOWN else ""
     return ", ".join(names[:_MOST_SHOWN]) + text
 
@@ -174,22 +183,22 @@ class Content:
     lives: dict[str, CounterFacts] = field(default_factory=dict)
 
     def as_json(self, name: str) -> dict[str, Any]:
-        """Return this content as an element of `objects` in plimsoll.log/1; `name` is the object's name."""
+        """Return this content as an element of `group_by_object` in plimsoll.log/1; `name` is the object's name."""
         document: dict[str, Any] = {"object": name, "counters": list(self.counters), "instances": list(self.instances)}
         if self.types:
             document["types"] = self.types
             document["lives"] = {
-                instance: {"samples": life.samples, "start": iso(life.first), "end": iso(life.last)}
+                instance: {"samples": life.samples, "start": format_iso(life.first), "end": format_iso(life.last)}
                 for instance, life in self.lives.items()
             }
         return document
 
 
-def objects(log: Log) -> dict[str, Content]:
+def group_by_object(log: Log) -> dict[str, Content]:
     """Return the content of each object in a log; in a log without objects, of each measurement."""
     contents: dict[str, Content] = defaultdict(Content)
     for series in log.series:
-        object_, counter, instance = _parts(series)
+        object_, counter, instance = _split_series(series)
         contents[object_].counters[counter] = None
         if instance is not None:
             contents[object_].instances[instance] = None
@@ -201,55 +210,57 @@ def objects(log: Log) -> dict[str, Content]:
     return contents
 
 
-def unrecognised_names(log: Log) -> dict[str, list[str]]:
+def list_unrecognised_names(log: Log) -> dict[str, list[str]]:
     """Return the counters with unknown names that rules may need, by object, as a review reports them."""
     by_object: dict[str, dict[str, None]] = {}
-    for unrecognised_object in unrecognised(log.series):
+    for unrecognised_object in find_unrecognised(log.series):
         by_object.setdefault(unrecognised_object.object, {}).update(dict.fromkeys(unrecognised_object.names))
     return {name: list(counters) for name, counters in sorted(by_object.items())}
 
 
-def without_signal(log: Log, strange: dict[str, list[str]]) -> dict[str, list[str]]:
+def list_counters_without_signal(log: Log, strange: dict[str, list[str]]) -> dict[str, list[str]]:
     """Return the Windows counters that no shipped signal reads, by object, except those in `strange`."""
-    named = {(generic_object(name)[0], counter) for name, counters in strange.items() for counter in counters}
+    named = {(split_object(name)[0], counter) for name, counters in strange.items() for counter in counters}
     return group_pairs(
         (unknown_counter.object, unknown_counter.counter)
-        for unknown_counter in unknown_counters(log.series)
+        for unknown_counter in find_unknown_counters(log.series)
         if (unknown_counter.object, unknown_counter.counter) not in named
     )
 
 
-def _parts(series: Series) -> tuple[str, str, str | None]:
+def _split_series(series: Series) -> tuple[str, str, str | None]:
     if not series.path.startswith("\\"):
         return series.measurement, series.field, next((value for _, value in series.tags), None)
     path = CounterPath.parse(f"\\\\{series.host}{series.path}")
     return path.object, path.counter, path.instance
 
 
-def as_json(log: Log, remarks: Sequence[Remark] = ()) -> dict[str, Any]:
+def encode_log(log: Log, remarks: Sequence[Remark] = ()) -> dict[str, Any]:
     """Return a log's content as a document of schema plimsoll.log/1; `remarks` are added to the remarks on the log."""
     filled = len(log.times) > 0
-    strange = unrecognised_names(log)
+    strange = list_unrecognised_names(log)
     return {
         "schema": "plimsoll.log/1",
         "path": str(log.path),
         "format": log.format,
         "hosts": list(log.hosts),
         "zone": log.zone.label(int(log.times[0]) if filled else 0) if log.zone.is_specified else None,
-        "start": iso(int(log.times[0])) if filled else None,
-        "end": iso(int(log.times[-1])) if filled else None,
+        "start": format_iso(int(log.times[0])) if filled else None,
+        "end": format_iso(int(log.times[-1])) if filled else None,
         "interval_s": log.interval / SECOND if log.interval else None,
         "other_intervals": [
-            {"start": iso(start), "end": iso(end), "interval_s": interval / SECOND}
+            {"start": format_iso(start), "end": format_iso(end), "interval_s": interval / SECOND}
             for start, end, interval, *_ in log.other_intervals
         ],
-        "gaps": [{"start": iso(start), "end": iso(end)} for start, end in log.gaps],
+        "gaps": [{"start": format_iso(start), "end": format_iso(end)} for start, end in log.gaps],
         "samples": len(log.times),
         "series": len(log.series),
         "values": log.present,
         "missing": log.missing,
-        "objects": [content.as_json(name) for name, content in sorted(objects(log).items())],
+        "objects": [content.as_json(name) for name, content in sorted(group_by_object(log).items())],
         "not_known": [{"object": name, "counters": names} for name, names in strange.items()],
-        "without_signal": [{"object": name, "counters": names} for name, names in without_signal(log, strange).items()],
+        "without_signal": [
+            {"object": name, "counters": names} for name, names in list_counters_without_signal(log, strange).items()
+        ],
         "remarks": [asdict(remark) for remark in (*log.remarks, *remarks)],
     }

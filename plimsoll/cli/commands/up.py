@@ -16,7 +16,7 @@ import typer
 
 from plimsoll.alerting.rule_targets import Site
 from plimsoll.api import data_folder
-from plimsoll.api.open_store import influx_store, victoria_store
+from plimsoll.api.open_store import open_influx_store, open_victoria_store
 from plimsoll.api.store_address import store_address
 from plimsoll.cli import args
 from plimsoll.cli.console import print_line, print_notice
@@ -32,17 +32,17 @@ from plimsoll.ingest.reading import ReadOptions
 from plimsoll.ingest.runs.load import load as load_run
 from plimsoll.model.errors import Unusable
 from plimsoll.model.points import Points
-from plimsoll.model.remark import counted
-from plimsoll.pages.application import routes
+from plimsoll.model.remark import format_count
+from plimsoll.pages.application import list_routes
 from plimsoll.rules.load import Catalogue, load
 from plimsoll.serve import credentials
 from plimsoll.serve.credentials import CredentialUse
 from plimsoll.serve.listen import Listen, PublicAddress
 from plimsoll.serve.serving import Certificate
 from plimsoll.store.duck.duck_store import open_embedded
-from plimsoll.store.folders.runs import RunFolders, folder_of_runs, runs_only
+from plimsoll.store.folders.runs import RunFolders, find_folder_of_runs, make_store_of_runs
 from plimsoll.store.store import Store
-from plimsoll.store.victoriametrics.address import TOKEN, VictoriaMetricsAddress, names_victoriametrics
+from plimsoll.store.victoriametrics.address import TOKEN, VictoriaMetricsAddress, is_victoriametrics
 from plimsoll.up import log_lines
 from plimsoll.up import settings as up_settings
 from plimsoll.up.running import OnlyOne
@@ -78,17 +78,19 @@ _USES = {
     CredentialUse.OPERATE: "what programs read with, silence, acknowledge and make notes",
     CredentialUse.CHANGE: "what programs read and change with",
 }
-app = args.command_app()
+app = args.make_command_app()
 
 
-@app.command("up", epilog=args.examples("plimsoll up", "plimsoll up --demo", "plimsoll up --listen 0.0.0.0:7070"))
+@app.command(
+    "up", epilog=args.format_examples("plimsoll up", "plimsoll up --demo", "plimsoll up --listen 0.0.0.0:7070")
+)
 def up(
     listen: str | None = typer.Option(
         None,
         "--listen",
         metavar="ADDRESS:PORT",
         help="The address to listen on; by default 127.0.0.1:8087, which only this computer can reach.",
-        callback=args.not_empty,
+        callback=args.refuse_empty,
     ),
     store: args.UpStoreOption = None,
     settings: Path | None = args.path_option(
@@ -107,7 +109,7 @@ def up(
         metavar="ADDRESS",
         help="The address under which people reach it, for links in messages: https://plimsoll.example.org; by "
         "default the one it listens on.",
-        callback=args.not_empty,
+        callback=args.refuse_empty,
     ),
     log: Path | None = args.path_option(
         None, "--log", "Write the log to this file, kept below 5 MB, instead of the terminal."
@@ -133,15 +135,15 @@ def up(
 ) -> None:
     """Collect samples, receive those of agents, judge them by the rules, and notify people."""
     if end_token:
-        credentials.end_token(data_folder.prepare(data_folder.folder_of(store)), end_token, token_for)
+        credentials.end_token(data_folder.prepare(data_folder.find_data_folder(store)), end_token, token_for)
         print_line(f"The token {end_token} is not valid any more")
         return
     if new_token or new_password or token_name:
-        folder = data_folder.prepare(data_folder.folder_of(store))
+        folder = data_folder.prepare(data_folder.find_data_folder(store))
         if new_token or token_name:
-            _show("token", credentials.new_token(folder, token_name, token_for), token_for)
+            _show("token", credentials.create_token(folder, token_name, token_for), token_for)
         if new_password:
-            _show("password", credentials.new_password(folder))
+            _show("password", credentials.create_password(folder))
         return
     run(
         UpOptions(
@@ -162,7 +164,7 @@ def up(
 
 def run(options: UpOptions) -> None:
     """Run `plimsoll up` until the process is interrupted. Raise Unusable if plimsoll up cannot start."""
-    if options.store and folder_of_runs(options.store) is not None:
+    if options.store and find_folder_of_runs(options.store) is not None:
         raise Unusable(
             f"--store {options.store}: is a folder of runs, which keeps no live samples; name a data folder, or a "
             "VictoriaMetrics with store.runs in up.toml"
@@ -175,12 +177,12 @@ def run(options: UpOptions) -> None:
         if soft != resource.RLIM_INFINITY and soft < target:
             resource.setrlimit(resource.RLIMIT_NOFILE, (target, hard))
     os.umask(0o077)  # for files of libraries as well: DuckDB's write-ahead log, SQLite's journal
-    listen = _listen(options)
+    listen = _choose_listen_address(options)
     chain, key = options.certificate
     if (chain is None) != (key is None):
         raise Unusable("--cert and --key go together: name the certificate and its key")
     certificate = Certificate(chain, key) if chain and key else None
-    with _folder(options) as folder:
+    with _open_folder(options) as folder:
         lock = OnlyOne(folder)
         try:
             _run(options, folder, lock, listen, certificate)
@@ -188,7 +190,7 @@ def run(options: UpOptions) -> None:
             lock.release()
 
 
-def _listen(options: UpOptions) -> Listen:
+def _choose_listen_address(options: UpOptions) -> Listen:
     """Return the address to listen on. Without --listen, a demo takes a free port if the usual port is in use."""
     usual = Listen.parse(options.listen) if options.listen else Listen()
     with socket.socket() as probe:
@@ -204,13 +206,13 @@ def _run(options: UpOptions, folder: Path, lock: OnlyOne, listen: Listen, certif
     """Run `plimsoll up` in a data folder that `lock` protects, until the process is interrupted."""
     configuration = up_settings.load(folder)
     catalogue = load(options.packs, options.only)
-    site, configured = _of_hosts(options.config, folder, catalogue)
+    site, configured = _load_host_settings(options.config, folder, catalogue)
     log_lines.set_up(options.log)
     if sys.platform != "win32" and not (sys.stdin and sys.stdin.isatty()):
         signal.signal(signal.SIGHUP, lambda *_: control_events.to_reload.set())
     collector = Collector(signals=catalogue.signals) if options.collect else None
     started = time.time_ns()
-    sources = [*([collector.collect] if collector else ()), *([_demo(started)] if options.demo else ())]
+    sources = [*([collector.collect] if collector else ()), *([_make_demo_source(started)] if options.demo else ())]
     store = _store(options, folder, configuration.store, catalogue)
     try:
         setup = Setup(
@@ -220,16 +222,16 @@ def _run(options: UpOptions, folder: Path, lock: OnlyOne, listen: Listen, certif
             collector.host if collector else None,
             certificate,
             options.allowed_hosts,
-            pages=routes,
+            pages=list_routes,
             url=PublicAddress.parse(options.url) if options.url else None,
-            read=lambda: _of_hosts(options.config, folder, catalogue),
+            read=lambda: _load_host_settings(options.config, folder, catalogue),
             silent=lambda: collector.silent if collector else {},
         )
         server = Up(setup, lock, store, site, configured)
         try:
             if options.demo:
                 load_demo_runs(store)
-                server.put(live_host.demo_points(started, started - live_host.BACK, started))
+                server.put(live_host.simulate_points(started, started - live_host.BACK, started))
             server.start()
             _greet(options, server, setup, store, configuration)
             if options.open_page and has_browser(os.environ):
@@ -247,13 +249,13 @@ def _run(options: UpOptions, folder: Path, lock: OnlyOne, listen: Listen, certif
         store.close()
 
 
-def _of_hosts(config: Path | None, folder: Path, catalogue: Catalogue) -> tuple[Site, ConfiguredFacts]:
+def _load_host_settings(config: Path | None, folder: Path, catalogue: Catalogue) -> tuple[Site, ConfiguredFacts]:
     """Return the rules with the settings of hosts, and the configured facts of hosts.
 
     Both are read from plimsoll.toml (`config`) and from the changes on pages (`folder`). Raise Unusable if invalid.
     """
     settings = host_settings.load(config) if config else host_settings.Settings()
-    overrides = overlay.with_overlay(settings, config, folder, catalogue)
+    overrides = overlay.load_with_overlay(settings, config, folder, catalogue)
     judge = {"judge": settings.run.judge} if settings.run.judge else {}
     return Site(catalogue, overrides, settings.drives(), settings.labels(), **judge), settings.facts()
 
@@ -261,12 +263,12 @@ def _of_hosts(config: Path | None, folder: Path, catalogue: Catalogue) -> tuple[
 def _store(options: UpOptions, folder: Path, keeping: StoreSettings, catalogue: Catalogue) -> Store:
     """Open the store for live samples and runs; the options or up.toml name it, else it is in the data folder."""
     named = options.store if data_folder.is_address(options.store) else keeping.address
-    if named and names_victoriametrics(named):
+    if named and is_victoriametrics(named):
         address_of_live = VictoriaMetricsAddress.parse(named, os.environ.get(TOKEN, ""))
         # An absolute path is unchanged.
         runs = keeping.runs and RunFolders.open(folder / keeping.runs, make=True)
-        beside = runs_only(runs) if runs else _embedded(folder, keeping)
-        return victoria_store(address_of_live, beside, lambda: catalogue.signals)
+        beside = make_store_of_runs(runs) if runs else _open_embedded_store(folder, keeping)
+        return open_victoria_store(address_of_live, beside, lambda: catalogue.signals)
     if keeping.runs:
         raise Unusable(
             f"{folder / up_settings.FILE_NAME}: store.runs is for samples in a VictoriaMetrics; name one in "
@@ -276,20 +278,20 @@ def _store(options: UpOptions, folder: Path, keeping: StoreSettings, catalogue: 
         address = store_address(named, os.environ)
         if address is None:
             raise Unusable(f"{named}: is not the address of a store")
-        return influx_store(address, print_notice)
-    return _embedded(folder, keeping)
+        return open_influx_store(address, print_notice)
+    return _open_embedded_store(folder, keeping)
 
 
-def _embedded(folder: Path, keeping: StoreSettings) -> Store:
+def _open_embedded_store(folder: Path, keeping: StoreSettings) -> Store:
     return open_embedded(folder, raw_days=keeping.raw_days, days=keeping.days, size_limit=keeping.size)
 
 
-def _demo(started: int) -> Source:
+def _make_demo_source(started: int) -> Source:
     last = started
 
     def points(now: int) -> Points:
         nonlocal last
-        demo_points = live_host.demo_points(started, last, now)
+        demo_points = live_host.simulate_points(started, last, now)
         last = now
         return demo_points
 
@@ -297,13 +299,13 @@ def _demo(started: int) -> Source:
 
 
 @contextmanager
-def _folder(options: UpOptions) -> Generator[Path]:
+def _open_folder(options: UpOptions) -> Generator[Path]:
     """Yield the data folder; for a demo without a named folder, a new folder that is deleted afterwards."""
     if options.demo and (options.store is None or data_folder.is_address(options.store)):
         with tempfile.TemporaryDirectory(prefix="plimsoll-demo-", ignore_cleanup_errors=True) as name:
             yield Path(name)
     else:
-        yield data_folder.prepare(data_folder.folder_of(options.store))
+        yield data_folder.prepare(data_folder.find_data_folder(options.store))
 
 
 def _greet(options: UpOptions, server: Up, setup: Setup, store: Store, configuration: UpSettings) -> None:
@@ -314,7 +316,7 @@ def _greet(options: UpOptions, server: Up, setup: Setup, store: Store, configura
     for label, text in (
         ("store", store.name),
         ("collects", f"this computer, {host}, every 10 s" if host else "nothing itself"),
-        *((("scrapes", counted(len(configuration.targets), "exporter")),) if configuration.targets else ()),
+        *((("scrapes", format_count(len(configuration.targets), "exporter")),) if configuration.targets else ()),
         *(((("simulates", f"{live_host.HOST}, a SQL Server, and two recorded runs"),)) if options.demo else ()),
         ("notifies", targets),
         ("alerts", f"plimsoll alerts list --store {folder}"),

@@ -14,25 +14,25 @@ from plimsoll.alerting import actions
 from plimsoll.alerting.alerts_file import NAME, AlertsFile, NotKept
 from plimsoll.api import data_folder
 from plimsoll.cli import args
-from plimsoll.cli.commands.alerts import at_terminal, opened
+from plimsoll.cli.commands.alerts import find_terminal_actor, open_alerts
 from plimsoll.cli.console import print_line, print_notice
 from plimsoll.cli.outputs import write_json
 from plimsoll.model.errors import Unusable
 from plimsoll.model.time_arguments import TimeRange
-from plimsoll.model.times import SECOND, iso
+from plimsoll.model.times import SECOND, format_iso
 from plimsoll.serve import credentials, users
 from plimsoll.serve.principals import Role
 
 _WEEK = 7 * 86_400 * SECOND
 _MOST_SHOWN = 1000
-app = args.command_app("Manage the users of plimsoll up and their roles, and show the audit log.")
+app = args.make_command_app("Manage the users of plimsoll up and their roles, and show the audit log.")
 NameArgument = Annotated[str, typer.Argument(help="The name of the user.", metavar="NAME")]
 MadeOption = Annotated[bool, typer.Option("--generate", help="Make a password and show it, instead of asking for one.")]
 
 
 @app.command(
     "add",
-    epilog=args.examples(
+    epilog=args.format_examples(
         "plimsoll users add anna --role operator", "plimsoll users add zoe@example.org --role viewer --no-password"
     ),
 )
@@ -54,11 +54,11 @@ def add(
 
     The password is read from the terminal, or, if stdin is a pipe, from the first line of stdin.
     """
-    folder = _folder(store)
+    folder = _find_folder(store)
     if generate and no_password:
         raise Unusable("--generate and --no-password: give one of them")
-    is_first = not users.listed(folder)
-    password = None if no_password else _password(generate=generate)
+    is_first = not users.load_users(folder)
+    password = None if no_password else _ask_password(generate=generate)
     users.add(folder, name, role, password)
     _record(folder, f"added user {name}, {role}")
     print_line(f"{name} is a user, with the role {role}")
@@ -67,63 +67,65 @@ def add(
         print_notice("the password that everybody shares still lets people in, as admins: plimsoll users end-password")
 
 
-@app.command("list", epilog=args.examples("plimsoll users list"))
+@app.command("list", epilog=args.format_examples("plimsoll users list"))
 def list_users(store: args.FolderOption = None) -> None:
     """List the users and their roles."""
-    folder = store or data_folder.default_folder()
-    for user in users.listed(folder):
+    folder = store or data_folder.find_default_folder()
+    for user in users.load_users(folder):
         print_line(f"{user.name:<24} {user.role:<9}{'' if user.has_password else ' only by a proxy'}")
     if credentials.has_password(folder):
         print_line("Everybody who has the password that is shared is an admin; plimsoll users end-password ends that")
-    elif not users.listed(folder):
+    elif not users.load_users(folder):
         print_line("There are no users: plimsoll users add NAME --role admin")
 
 
-@app.command("remove", epilog=args.examples("plimsoll users remove anna"))
+@app.command("remove", epilog=args.format_examples("plimsoll users remove anna"))
 def remove(name: NameArgument, store: args.FolderOption = None) -> None:
     """Remove a user."""
-    folder = _folder(store)
+    folder = _find_folder(store)
     users.remove(folder, name)
     _record(folder, f"removed user {name}")
     print_line(f"{name} is a user no more")
-    if not users.listed(folder):
+    if not users.load_users(folder):
         print_notice("there are no users any more: on the loopback address everybody may change everything, as before")
 
 
-@app.command("passwd", epilog=args.examples("plimsoll users passwd anna", "plimsoll users passwd anna --generate"))
+@app.command(
+    "passwd", epilog=args.format_examples("plimsoll users passwd anna", "plimsoll users passwd anna --generate")
+)
 def passwd(name: NameArgument, generate: MadeOption = False, store: args.FolderOption = None) -> None:
     """Change the password of a user."""
-    folder = _folder(store)
-    password = _password(generate=generate)
-    users.change(folder, name, password=password)
+    folder = _find_folder(store)
+    password = _ask_password(generate=generate)
+    users.change_user(folder, name, password=password)
     _record(folder, f"changed the password of {name}")
     print_line(f"{name} has a new password")
     _show(password if generate else None)
 
 
-@app.command("role", epilog=args.examples("plimsoll users role anna admin"))
+@app.command("role", epilog=args.format_examples("plimsoll users role anna admin"))
 def change_role(
     name: NameArgument,
     role: Role = typer.Argument(..., help="What the user may do."),
     store: args.FolderOption = None,
 ) -> None:
     """Change the role of a user."""
-    folder = _folder(store)
-    users.change(folder, name, role=role)
+    folder = _find_folder(store)
+    users.change_user(folder, name, role=role)
     _record(folder, f"gave {name} the role {role}")
     print_line(f"{name} has the role {role}")
 
 
-@app.command("end-password", epilog=args.examples("plimsoll users end-password"))
+@app.command("end-password", epilog=args.format_examples("plimsoll users end-password"))
 def end_password(store: args.FolderOption = None) -> None:
     """Revoke the shared password, when everybody has a user name."""
-    folder = _folder(store)
+    folder = _find_folder(store)
     credentials.end_password(folder)
     _record(folder, "ended the password that everybody shared")
     print_line("The password that everybody shared is not valid any more")
 
 
-@app.command("log", epilog=args.examples("plimsoll users log --last 2d", "plimsoll users log --who anna"))
+@app.command("log", epilog=args.format_examples("plimsoll users log --last 2d", "plimsoll users log --who anna"))
 def log(
     start: args.FromOption = None,
     end: args.ToOption = None,
@@ -134,13 +136,15 @@ def log(
 ) -> None:
     """Show the audit log: who did what in the last 7 days, or between --from and --to."""
     now = time.time_ns()
-    with opened(store) as (file, zone):
+    with open_alerts(store) as (file, zone):
         first, until = TimeRange(start, end, last).resolve(zone, now - _WEEK, now, "it is now")
         entries, total = actions.find_audit_entries(
             file, now - _WEEK if first is None else first, now if until is None else until, who, 0, _MOST_SHOWN
         )
     if json is not None:
-        parts = [{"at": iso(entry.at), "who": entry.who, "how": entry.how, "what": entry.what} for entry in entries]
+        parts = [
+            {"at": format_iso(entry.at), "who": entry.who, "how": entry.how, "what": entry.what} for entry in entries
+        ]
         write_json(json, dumps({"schema": "plimsoll.record/1", "deeds": parts}, indent=2, ensure_ascii=False))
         return
     for entry in reversed(entries):
@@ -151,14 +155,14 @@ def log(
         print_notice(f"{total - len(entries):,} earlier ones are left out: give --from and --to")
 
 
-def _folder(store: Path | None) -> Path:
-    return data_folder.prepare(store or data_folder.default_folder())
+def _find_folder(store: Path | None) -> Path:
+    return data_folder.prepare(store or data_folder.find_default_folder())
 
 
-def _password(*, generate: bool) -> str:
+def _ask_password(*, generate: bool) -> str:
     """Return a password: a generated one, else the password typed at the terminal, or the first line of a pipe."""
     if generate:
-        return users.new_password()
+        return users.make_password()
     if not sys.stdin or not sys.stdin.isatty():
         return (sys.stdin.readline() if sys.stdin else "").rstrip("\r\n")
     first = getpass.getpass("Password: ")
@@ -177,6 +181,6 @@ def _record(folder: Path, text: str) -> None:
     """Add an action to the audit log. A failure is only reported, as the action is done already."""
     try:
         with closing(AlertsFile.existing(folder) if (folder / NAME).exists() else AlertsFile(folder / NAME)) as file:
-            actions.audit(file, at_terminal(), time.time_ns(), text)
+            actions.write_audit_entry(file, find_terminal_actor(), time.time_ns(), text)
     except (Unusable, NotKept) as error:
         print_notice(f"the record does not have it: {error}")

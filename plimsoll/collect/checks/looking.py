@@ -50,7 +50,7 @@ class Looking:
             if self._error is not None:
                 raise self._error
             kind = self._check.kind
-            return [self._reading(_LATE[kind])] if kind in _LATE else ()
+            return [self._make_reading(_LATE[kind])] if kind in _LATE else ()
         self._running = run_in_background(lambda: [*self.look()])
         if previous is None:
             return ()
@@ -62,27 +62,27 @@ class Looking:
         check, is_tls = self._check, self._check.target.startswith("https://")
         match check.kind:
             case "service":
-                yield _windows_service(check) if sys.platform == "win32" else _unit(check)
+                yield _look_at_windows_service(check) if sys.platform == "win32" else _look_at_unit(check)
             case "process":
-                yield _process(check)
+                yield _look_at_process(check)
             case "ping":
-                yield self._reading(_ping(check))
+                yield self._make_reading(_ping_once(check))
             case "tcp":
-                yield self._reading(_connect(check))
+                yield self._make_reading(_connect_once(check))
             case "http":
-                yield self._reading(_get(check, self._trust if is_tls else None))
+                yield self._make_reading(_get(check, self._trust if is_tls else None))
             case _:
                 pass
         if check.kind == "certificate" or (check.kind == "http" and is_tls):
             yield from self._read_certificate()
 
-    def _reading(self, fields: _Fields) -> Reading:
+    def _make_reading(self, fields: _Fields) -> Reading:
         title, target = ("check", self._check.title), self._check.target
         if self._check.kind == "ping":
             return Reading("ping", fields, (title, ("url", target)))
         if self._check.kind == "http":
             return Reading("http_response", fields, (title, ("method", "GET"), ("server", target)))
-        host, port = _host_and_port(target)
+        host, port = _split_address(target)
         tags = (title, ("port", str(port)), ("protocol", "tcp"), ("server", host))
         return Reading("net_response", fields, tags)
 
@@ -101,7 +101,7 @@ class Looking:
         """
         url = urlsplit(self._check.target)
         is_page = self._check.kind != "certificate"
-        host, port = (url.hostname or "", url.port or 443) if is_page else _host_and_port(self._check.target)
+        host, port = (url.hostname or "", url.port or 443) if is_page else _split_address(self._check.target)
         tags = (("check", self._check.title), ("source", f"tcp://{host}:{port}"))
         now = time.monotonic()
         if self._certificate is None or now - self._certificate[0] >= _CERTIFICATE_AGAIN_S:
@@ -128,12 +128,12 @@ _LOAD = {"loaded": 0, "stub": 1, "not-found": 2, "bad-setting": 3, "error": 4, "
 _ACTIVE = {"active": 0, "reloading": 1, "inactive": 2, "failed": 3, "activating": 4, "deactivating": 5}
 
 
-def groups(checks: Sequence[CheckSettings]) -> Mapping[str, Group]:
+def group_checks(checks: Sequence[CheckSettings]) -> Mapping[str, Group]:
     """Return each check as a group of the collector, by the name under which failures are reported."""
     return {f"check {check.title}": Looking(check) for check in checks}
 
 
-def _process(check: CheckSettings) -> Reading:
+def _look_at_process(check: CheckSettings) -> Reading:
     name = check.target.casefold()
     count = sum(_name(process).casefold() in (name, f"{name}.exe") for process in psutil.process_iter())
     fields = {"pid_count": count, "running": count, "result_code": 0}
@@ -147,7 +147,7 @@ def _name(process: psutil.Process) -> str:
         return ""
 
 
-def _windows_service(check: CheckSettings) -> Reading:
+def _look_at_windows_service(check: CheckSettings) -> Reading:
     tags = (("check", check.title), ("service_name", check.target))
     try:
         status = psutil.win_service_get(check.target).status()
@@ -156,7 +156,7 @@ def _windows_service(check: CheckSettings) -> Reading:
     return Reading("win_services", {"state": 1 + _STATES.index(status)}, tags)
 
 
-def _unit(check: CheckSettings) -> Reading:
+def _look_at_unit(check: CheckSettings) -> Reading:
     """Return a reading with the state of a systemd unit. Raise RuntimeError if systemctl does not tell it."""
     systemctl = shutil.which("systemctl")
     if systemctl is None:
@@ -180,7 +180,7 @@ def _unit(check: CheckSettings) -> Reading:
     return Reading("systemd_units", fields, (("check", check.title), ("name", name)))
 
 
-def _ping(check: CheckSettings) -> _Fields:
+def _ping_once(check: CheckSettings) -> _Fields:
     """Return the packets, loss and response time (ms) of one ping. Raise RuntimeError without the program `ping`."""
     program = shutil.which("ping")
     if program is None:
@@ -211,10 +211,10 @@ def _ping(check: CheckSettings) -> _Fields:
     return {**_LOST, "packets_received": 1, "percent_packet_loss": 0, "average_response_ms": took}
 
 
-def _connect(check: CheckSettings) -> _Fields:
+def _connect_once(check: CheckSettings) -> _Fields:
     started = time.perf_counter()
     try:
-        with socket.create_connection(_host_and_port(check.target), timeout=check.timeout_s):
+        with socket.create_connection(_split_address(check.target), timeout=check.timeout_s):
             return {"result_code": 0, "response_time": time.perf_counter() - started}
     except TimeoutError:
         return {"result_code": 1}
@@ -253,6 +253,6 @@ def _get(check: CheckSettings, trust: ssl.SSLContext | None) -> _Fields:
     return {**fields, "result_code": 0}
 
 
-def _host_and_port(address: str) -> tuple[str, int]:
+def _split_address(address: str) -> tuple[str, int]:
     host, _, port = address.rpartition(":")
     return host.strip("[]"), int(port)

@@ -16,7 +16,7 @@ _SERVICE = re.compile(r"[^\s/\\-][^/\\]*")
 _URL = re.compile(r"https?://[^/\s@]+(/\S*)?")
 
 
-def _matching(pattern: re.Pattern[str], meaning: str) -> Callable[[object], object]:
+def _require_match(pattern: re.Pattern[str], meaning: str) -> Callable[[object], object]:
     def check(value: object) -> object:
         if isinstance(value, str) and not pattern.fullmatch(value):
             raise ValueError(f"is not {meaning}")
@@ -25,7 +25,7 @@ def _matching(pattern: re.Pattern[str], meaning: str) -> Callable[[object], obje
     return check
 
 
-def _address(value: object) -> object:
+def _check_address(value: object) -> object:
     if isinstance(value, str):
         host, colon, port = value.rpartition(":")
         if not colon or not _HOST.fullmatch(host.strip("[]")) or not port.isdecimal() or not 0 < int(port) < 65536:
@@ -33,11 +33,11 @@ def _address(value: object) -> object:
     return value
 
 
-def _duration(value: object) -> object:
+def _parse_duration(value: object) -> object:
     return parse_duration(value) if isinstance(value, str | int | float) else value
 
 
-Address = Annotated[str, BeforeValidator(_address)]
+Address = Annotated[str, BeforeValidator(_check_address)]
 
 
 class CheckSettings(BaseModel):
@@ -50,17 +50,18 @@ class CheckSettings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
     name: str = Field(default="", max_length=100)
-    service: Annotated[str, BeforeValidator(_matching(_SERVICE, "the name of a service"))] | None = None
+    service: Annotated[str, BeforeValidator(_require_match(_SERVICE, "the name of a service"))] | None = None
     process: Annotated[str, Field(min_length=1)] | None = None
-    ping: Annotated[str, BeforeValidator(_matching(_HOST, "a name or an address"))] | None = None
+    ping: Annotated[str, BeforeValidator(_require_match(_HOST, "a name or an address"))] | None = None
     tcp: Address | None = None
     http: (
-        Annotated[str, BeforeValidator(_matching(_URL, "an http:// or https:// address without a password"))] | None
+        Annotated[str, BeforeValidator(_require_match(_URL, "an http:// or https:// address without a password"))]
+        | None
     ) = None
     certificate: Address | None = None
     status: int | None = Field(default=None, ge=100, le=599)
     contains: str | None = Field(default=None, min_length=1)
-    timeout: Annotated[int, BeforeValidator(_duration)] = 5 * SECOND
+    timeout: Annotated[int, BeforeValidator(_parse_duration)] = 5 * SECOND
     ca: Path | None = None
 
     @model_validator(mode="after")

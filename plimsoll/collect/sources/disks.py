@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 import psutil
 
-from plimsoll.collect.sources.reading import PROC, SYS, Reading, text_of
+from plimsoll.collect.sources.reading import PROC, SYS, Reading, read_kernel_file
 
 # As in telegraf/linux.conf: whole disks and volumes only.
 LEFT_OUT = (
@@ -36,17 +36,17 @@ class DiskRequests:
 
     def __call__(self) -> Iterator[Reading]:
         """Yield a reading `diskio` for each disk that has had a request."""
-        disks, last, at = _counts(), self._last, time.monotonic()
+        disks, last, at = _read_counts(), self._last, time.monotonic()
         elapsed_ms = int(1000 * (at - self._read_at))
         self._last, self._read_at = disks, at
         for name, counts in disks.items():
-            means = _since(last[name], counts, elapsed_ms) if name in last else {}
-            wwid = text_of(SYS / "block" / name / "wwid")
+            means = _compute_since(last[name], counts, elapsed_ms) if name in last else {}
+            wwid = read_kernel_file(SYS / "block" / name / "wwid")
             tags = (("name", name), ("wwid", wwid)) if wwid else (("name", name),)
             yield Reading("diskio", {**counts, **means}, tags)
 
 
-def _since(last: Counts, counts: Counts, elapsed_ms: int) -> Counts:
+def _compute_since(last: Counts, counts: Counts, elapsed_ms: int) -> Counts:
     """Return the mean request times (ms) and the utilization (%) since `last`; empty if a counter was reset."""
     if any(counts.get(name, 0) < last.get(name, 0) for name in _NEVER_FALL) or "io_time" not in counts:
         return {}
@@ -61,7 +61,7 @@ def _since(last: Counts, counts: Counts, elapsed_ms: int) -> Counts:
     return means
 
 
-def _counts() -> Mapping[str, Counts]:
+def _read_counts() -> Mapping[str, Counts]:
     """Return the request counts since the system started, by disk; disks that never had a request are left out."""
     disks: dict[str, Counts] = {}
     if sys.platform == "linux":  # psutil lacks the time weighted by the queue

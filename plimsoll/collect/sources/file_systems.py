@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeAlias
 
 import psutil
 
-from plimsoll.collect.sources.reading import PROC, SYS, Lookup, Reading, text_of
+from plimsoll.collect.sources.reading import PROC, SYS, Lookup, Reading, read_kernel_file
 
 # As in telegraf/linux.conf: file systems in memory, in image files, and of containers.
 LEFT_OUT = ("tmpfs", "devtmpfs", "devfs", "iso9660", "overlay", "aufs", "squashfs")
@@ -29,29 +29,29 @@ class Mount(NamedTuple):
     opts: str
 
 
-def _mounts() -> Sequence[Mount]:
+def _read_mounts() -> Sequence[Mount]:
     if sys.platform != "linux":
         return [Mount(*partition[:4]) for partition in psutil.disk_partitions(all=True)]
     # The view of process 1: a service manager may show other processes all file systems as read-only.
-    lines = text_of(PROC / "1" / "mountinfo") or (PROC / "self" / "mountinfo").read_text()
-    return [_mount(line) for line in lines.splitlines()]
+    lines = read_kernel_file(PROC / "1" / "mountinfo") or (PROC / "self" / "mountinfo").read_text()
+    return [_parse_mount(line) for line in lines.splitlines()]
 
 
-def _mount(line: str) -> Mount:
+def _parse_mount(line: str) -> Mount:
     """Return the mount in a line of mountinfo: `36 35 98:0 / /mnt rw,noatime master:1 - ext3 /dev/sda1 rw`."""
     head, _, tail = line.partition(" - ")
     _, _, number, _, path, options, *_ = head.split()
     fstype, device, *_ = tail.split()
     if device == "/dev/root":  # mounted by the kernel at its start, without another device name
         device = f"/dev/{os.path.basename(os.path.realpath(SYS / 'dev' / 'block' / number))}"
-    return Mount(_unescaped(device), _unescaped(path), fstype, options)
+    return Mount(_unescape_text(device), _unescape_text(path), fstype, options)
 
 
-def _unescaped(text: str) -> str:
+def _unescape_text(text: str) -> str:
     return re.sub(r"\\([0-7]{3})", lambda code: chr(int(code[1], 8)), text)
 
 
-def _usage(path: str) -> Fields:
+def _read_usage(path: str) -> Fields:
     """Return the use of the file system at a path; as in `df`, space reserved for root is neither used nor free."""
     if sys.platform == "win32":
         raise OSError
@@ -62,15 +62,15 @@ def _usage(path: str) -> Fields:
         "total": status.f_blocks * status.f_frsize,
         "free": free,
         "used": used,
-        "used_percent": _percent(used, free),
+        "used_percent": _compute_percent(used, free),
         "inodes_total": status.f_files,
         "inodes_free": status.f_ffree,
         "inodes_used": inodes_used,
-        "inodes_used_percent": _percent(inodes_used, status.f_ffree),
+        "inodes_used_percent": _compute_percent(inodes_used, status.f_ffree),
     }
 
 
-def _percent(used: float, free: float) -> float:
+def _compute_percent(used: float, free: float) -> float:
     return 100 * used / (used + free) if used + free > 0 else 0.0
 
 
@@ -78,7 +78,7 @@ class FileSystemSpace:
     """Reads the used and free space of each file system."""
 
     def __init__(
-        self, mounts: Callable[[], Sequence[Mount]] = _mounts, usage: Callable[[str], Fields] = _usage
+        self, mounts: Callable[[], Sequence[Mount]] = _read_mounts, usage: Callable[[str], Fields] = _read_usage
     ) -> None:
         self._mounts = mounts
         self._usages = Lookup(usage)
@@ -88,10 +88,10 @@ class FileSystemSpace:
         mounts = {mount.mountpoint: mount for mount in self._mounts() if mount.fstype not in _NOT_READ}
         for path, fields in self._usages.results(mounts).items():
             if fields["total"]:
-                yield Reading("disk", fields, _tags(mounts[path]))
+                yield Reading("disk", fields, _list_tags(mounts[path]))
 
 
-def _tags(mount: Mount) -> tuple[tuple[str, str], ...]:
+def _list_tags(mount: Mount) -> tuple[tuple[str, str], ...]:
     device = os.path.realpath(mount.device) if mount.device.startswith(_MAPPER) else mount.device
     name = device.replace("/dev/", "")
     options = mount.opts.split(",")
@@ -107,11 +107,11 @@ def _label(device: str, name: str) -> str | None:
     # Other paths may be on a file server that does not answer.
     if sys.platform != "linux" or not device.startswith("/dev/"):
         return None
-    if volume := text_of(SYS / "block" / name / "dm" / "name"):
+    if volume := read_kernel_file(SYS / "block" / name / "dm" / "name"):
         return volume
     try:
         number = os.stat(device).st_rdev
     except OSError:
         return None
-    lines = (text_of(_UDEV / f"b{os.major(number)}:{os.minor(number)}") or "").splitlines()
+    lines = (read_kernel_file(_UDEV / f"b{os.major(number)}:{os.minor(number)}") or "").splitlines()
     return next((line.removeprefix(_LABEL) for line in lines if line.startswith(_LABEL)), None)

@@ -26,7 +26,7 @@ class Reading(NamedTuple):
 Group: TypeAlias = Callable[[], Iterable[Reading]]
 
 
-def text_of(path: Path) -> str | None:
+def read_kernel_file(path: Path) -> str | None:
     """Return the text of a file of the kernel, such as in /proc; None if it does not exist or cannot be read."""
     try:
         return path.read_text(encoding="utf-8", errors="replace").strip()

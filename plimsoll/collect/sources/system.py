@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 import psutil
 
-from plimsoll.collect.sources.reading import PROC, SYS, Reading, text_of
+from plimsoll.collect.sources.reading import PROC, SYS, Reading, read_kernel_file
 
 _STATES = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal", "guest", "guest_nice")
 # The kernel counts the time of guests in user and nice as well.
@@ -29,7 +29,7 @@ class ProcessorShares:
 
     def __call__(self) -> Iterator[Reading]:
         """Yield a reading `cpu` for each processor and for all together; the first call yields none."""
-        now, last = _times(), self._last
+        now, last = _read_times(), self._last
         self._last = now
         for name, times in now.items():
             if name not in last:
@@ -44,7 +44,7 @@ class ProcessorShares:
             yield Reading("cpu", shares, (("cpu", name),))
 
 
-def _times() -> Mapping[str, Times]:
+def _read_times() -> Mapping[str, Times]:
     """Return each processor's time by state since the system started, in a unit that depends on the system."""
     if sys.platform != "linux":
         processors = {f"cpu{at}": times._asdict() for at, times in enumerate(psutil.cpu_times(percpu=True))}
@@ -59,8 +59,8 @@ def _times() -> Mapping[str, Times]:
     return processors
 
 
-def system() -> Iterator[Reading]:
-    """Yield a reading `system`: load averages, number of processors, and uptime."""
+def read_system() -> Iterator[Reading]:
+    """Yield a reading `read_system`: load averages, number of processors, and uptime."""
     load1, load5, load15 = psutil.getloadavg()
     fields = {"load1": load1, "load5": load5, "load15": load15, "uptime": float(int(time.time() - psutil.boot_time()))}
     for name, logical in (("n_cpus", True), ("n_physical_cpus", False)):
@@ -77,7 +77,7 @@ _MEMORY_FIELDS = (
 )
 
 
-def memory() -> Iterator[Reading]:
+def read_memory() -> Iterator[Reading]:
     """Yield a reading `mem`: the use of physical memory."""
     memory_values = psutil.virtual_memory()._asdict()
     fields: dict[str, float] = {
@@ -102,7 +102,7 @@ _ADAPTER_NAMES = {"errin": "err_in", "errout": "err_out", "dropin": "drop_in", "
 _UNKNOWN_SPEED = -1.0
 
 
-def adapters() -> Iterator[Reading]:
+def read_adapters() -> Iterator[Reading]:
     """Yield a reading `net` for each network adapter that is up, except the loopback."""
     stats = psutil.net_if_stats()
     # nowrap=False: rates must see a reset of a counter, which psutil would hide.
@@ -112,15 +112,15 @@ def adapters() -> Iterator[Reading]:
         flags = stats[name].flags.split(",")
         if "up" in flags and "loopback" not in flags:
             fields: dict[str, float] = {_ADAPTER_NAMES.get(key, key): value for key, value in counts._asdict().items()}
-            yield Reading("net", {**fields, "speed": _speed(name, stats[name].speed)}, (("interface", name),))
+            yield Reading("net", {**fields, "speed": _read_speed(name, stats[name].speed)}, (("interface", name),))
 
 
-def _speed(name: str, fallback: int) -> float:
+def _read_speed(name: str, fallback: int) -> float:
     """Return the speed of a network adapter's link (Mbit/s); -1 if the system does not tell it."""
     if sys.platform != "linux":
         return fallback or _UNKNOWN_SPEED
     try:
-        return float(text_of(SYS / "class" / "net" / name / "speed") or _UNKNOWN_SPEED)
+        return float(read_kernel_file(SYS / "class" / "net" / name / "speed") or _UNKNOWN_SPEED)
     except ValueError:
         return _UNKNOWN_SPEED
 
@@ -149,8 +149,8 @@ _STATUSES = {
 }
 
 
-def processes() -> Iterator[Reading]:
-    """Yield a reading `processes`: the number of processes in each state."""
+def read_processes() -> Iterator[Reading]:
+    """Yield a reading `read_processes`: the number of processes in each state."""
     if sys.platform != "linux":
         states = (_STATUSES.get(process.info["status"], "unknown") for process in psutil.process_iter(["status"]))
         counted = Counter(states)
@@ -177,22 +177,22 @@ _VMSTAT = ("pgpgin", "pgpgout", "pswpin", "pswpout", "pgmajfault", "oom_kill")
 _NETSTAT = {"netstat": ("TcpExt", "ListenOverflows"), "snmp": ("Tcp", "OutSegs", "RetransSegs")}  # file: group, names
 
 
-def counts() -> Iterator[Reading]:
+def read_counts() -> Iterator[Reading]:
     """Yield a reading `kernel`: context switches, interrupts and started processes since the system started."""
     lines = (line.split(maxsplit=2) for line in (PROC / "stat").read_text().splitlines())
     yield Reading("kernel", {_STAT[line[0]]: float(line[1]) for line in lines if line and line[0] in _STAT})
 
 
-def paging() -> Iterator[Reading]:
+def read_paging() -> Iterator[Reading]:
     """Yield a reading `kernel_vmstat`: the kernel's counts of paging."""
     counts = dict(line.split() for line in (PROC / "vmstat").read_text().splitlines())
     yield Reading("kernel_vmstat", {name: float(counts[name]) for name in _VMSTAT if name in counts})
 
 
-def pressure() -> Iterator[Reading]:
-    """Yield a reading `pressure` for each resource: pressure stall information."""
+def read_pressure() -> Iterator[Reading]:
+    """Yield a reading `read_pressure` for each resource: pressure stall information."""
     for resource in ("cpu", "memory", "io"):
-        for line in (text_of(PROC / "pressure" / resource) or "").splitlines():
+        for line in (read_kernel_file(PROC / "pressure" / resource) or "").splitlines():
             kind, *averages = line.split()
             if (resource, kind) == ("cpu", "full"):  # always 0, and Telegraf leaves it out
                 continue
@@ -200,22 +200,22 @@ def pressure() -> Iterator[Reading]:
             yield Reading("pressure", fields, (("resource", resource), ("type", kind)))
 
 
-def connections_tracked() -> Iterator[Reading]:
+def read_connections_tracked() -> Iterator[Reading]:
     """Yield a reading `conntrack` with the number of tracked connections; none without the kernel module."""
     folder = PROC / "sys" / "net" / "netfilter"
-    count, most = text_of(folder / "nf_conntrack_count"), text_of(folder / "nf_conntrack_max")
+    count, most = read_kernel_file(folder / "nf_conntrack_count"), read_kernel_file(folder / "nf_conntrack_max")
     if count and most:
         yield Reading("conntrack", {"ip_conntrack_count": float(count), "ip_conntrack_max": float(most)})
 
 
-def accept_queues() -> Iterator[Reading]:
+def read_accept_queues() -> Iterator[Reading]:
     """Yield readings `nstat` with counts of TCP since the system started.
 
     They are connections that found the accept queue of a socket full, and segments sent and retransmitted.
     """
     for file, (group, *names) in _NETSTAT.items():
         # A line of names, and below it one of values.
-        for heads, values in itertools.pairwise((text_of(PROC / "net" / file) or "").splitlines()):
+        for heads, values in itertools.pairwise((read_kernel_file(PROC / "net" / file) or "").splitlines()):
             counts = dict(zip(heads.split(), values.split(), strict=False))
             if heads.startswith(f"{group}:") and counts[f"{group}:"] == f"{group}:" and {*names} <= counts.keys():
                 yield Reading("nstat", {group + name: float(counts[name]) for name in names}, (("name", file),))

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 
 from plimsoll.collect.pdh import ObjectCounters, Pdh
 from plimsoll.collect.sources.reading import Group, Patient, Reading
-from plimsoll.export.counters.counter_list import counters
+from plimsoll.export.counters.counter_list import make_counter_list
 from plimsoll.model.perfmon import SQL_NAMED
 from plimsoll.rules.schema.signal import Signal
 
@@ -41,7 +41,7 @@ class CountersOff(Exception):
         )
 
 
-def groups(host: str, signals: Mapping[str, Signal], pdh: Pdh) -> Mapping[str, Group]:
+def list_object_groups(host: str, signals: Mapping[str, Signal], pdh: Pdh) -> Mapping[str, Group]:
     """Return a group for each performance object that signals need, by the object's name.
 
     The mapping is updated later: objects of SQL Server instances are added when these appear.
@@ -78,7 +78,7 @@ class PerformanceObjects:
 
     def read_of(self, sql_instances: Iterable[str]) -> None:
         """Add the objects that signals need to `groups`, also for these named SQL Server instances."""
-        needed = counters(tuple(self._signals), self._signals, tuple(sql_instances))
+        needed = make_counter_list(tuple(self._signals), self._signals, tuple(sql_instances))
         for name, paths in needed.by_object().items():
             if name not in self._groups:
                 self._groups[name] = Patient(_group(name, ObjectCounters(self._pdh, self._host, paths)))

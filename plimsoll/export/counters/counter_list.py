@@ -10,7 +10,7 @@ from plimsoll.model.errors import Unusable
 from plimsoll.model.group_pairs import group_pairs
 from plimsoll.model.parameters import Parameter
 from plimsoll.model.perfmon import EACH_INSTANCE, SQL_DEFAULT, SQL_NAMED, CounterPath
-from plimsoll.model.shipped_tables import shipped_files
+from plimsoll.model.shipped_tables import find_shipped_files
 from plimsoll.model.strict_yaml import read, validate
 from plimsoll.rules.schema.field_types import StrictModel
 from plimsoll.rules.schema.pack import Pack
@@ -27,11 +27,11 @@ class CounterList:
     @property
     def recorded(self) -> tuple[CounterPath, ...]:
         """The paths that remain if `(*)` is taken to cover every instance, including `_Total`."""
-        whole = {_key(path) for path in self.paths if path.instance == EACH_INSTANCE}
+        whole = {_make_key(path) for path in self.paths if path.instance == EACH_INSTANCE}
         return tuple(
             path
             for path in self.paths
-            if path.instance in (None, EACH_INSTANCE) or _key(path._replace(instance=EACH_INSTANCE)) not in whole
+            if path.instance in (None, EACH_INSTANCE) or _make_key(path._replace(instance=EACH_INSTANCE)) not in whole
         )
 
     def as_list(self) -> str:
@@ -50,7 +50,7 @@ class CounterList:
         return group_pairs((path.object, path) for path in self.paths)
 
 
-def signals_of(packs: Iterable[Pack], signals: Mapping[str, Signal]) -> tuple[str, ...]:
+def list_signals(packs: Iterable[Pack], signals: Mapping[str, Signal]) -> tuple[str, ...]:
     """Return the signals in the packs' conditions and `look_at`, with the operands of derived signals."""
 
     def with_operands(name: str) -> Iterator[str]:
@@ -64,15 +64,17 @@ def signals_of(packs: Iterable[Pack], signals: Mapping[str, Signal]) -> tuple[st
     return tuple(dict.fromkeys(signal for name in names for signal in with_operands(name)))
 
 
-def counters(names: Iterable[str], signals: Mapping[str, Signal], instances: Sequence[str] = ()) -> CounterList:
+def make_counter_list(
+    names: Iterable[str], signals: Mapping[str, Signal], instances: Sequence[str] = ()
+) -> CounterList:
     """Return the counters to record for these signals on a current Windows.
 
     SQL Server's counters are those of the default instance and of the named `instances`. Signals without a counter
     path are ignored.
     """
     choice = _Choice()
-    chosen = {_key(path): path for name in names for path in choice.paths(signals[name])}
-    paths = [copy for path in chosen.values() for copy in (path, *_of_instances(path, instances))]
+    chosen = {_make_key(path): path for name in names for path in choice.paths(signals[name])}
+    paths = [copy for path in chosen.values() for copy in (path, *_list_instance_paths(path, instances))]
     order = {name: at for at, name in enumerate(dict.fromkeys(path.object for path in paths))}
     paths.sort(key=lambda path: (order[path.object], path.counter.casefold(), path.instance or ""))
     return CounterList(tuple(paths), choice.notes())
@@ -80,12 +82,12 @@ def counters(names: Iterable[str], signals: Mapping[str, Signal], instances: Seq
 
 def is_everywhere(object_: str) -> bool:
     """Return whether every Windows host has this performance object."""
-    return object_ in _table().everywhere
+    return object_ in _load_table().everywhere
 
 
-def comes_and_goes(object_: str) -> bool:
+def is_transient(object_: str) -> bool:
     """Return whether instances of a performance object (such as processes) start and end during a recording."""
-    return any(fnmatchcase(object_, name) for name in _table().come_and_go)
+    return any(fnmatchcase(object_, name) for name in _load_table().come_and_go)
 
 
 class RemovedCounter(StrictModel):
@@ -113,7 +115,7 @@ class _Choice:
     """Selects the counter paths to record for signals, and collects notes on the paths left out."""
 
     def __init__(self) -> None:
-        self._everywhere = list(_table().everywhere)
+        self._everywhere = list(_load_table().everywhere)
         self._gone: dict[str, str] = {}
         self._objects: dict[str, dict[str, None]] = {}
         self._counters: dict[tuple[str, str], dict[str, None]] = {}
@@ -124,7 +126,7 @@ class _Choice:
         for path in (source.path for source in signal.sources if source.path and not source.fallback):
             if is_esxtop(path.object):
                 continue  # no Windows has it
-            same_object = (gone for gone in _table().gone if gone.object == path.object)
+            same_object = (gone for gone in _load_table().gone if gone.object == path.object)
             if gone := next((gone for gone in same_object if gone.counter in (None, path.counter)), None):
                 self._gone[gone.name] = gone.why
             else:
@@ -142,7 +144,7 @@ class _Choice:
     def notes(self) -> tuple[str, ...]:
         """Return a line for each choice between equivalent counters, and for each counter that Windows removed."""
         objects = [
-            f"{taken}, not {', '.join(dropped)}: {_table().everywhere[taken] or 'both say the same'}."
+            f"{taken}, not {', '.join(dropped)}: {_load_table().everywhere[taken] or 'both say the same'}."
             for taken, dropped in self._objects.items()
         ]
         counters = [
@@ -152,20 +154,20 @@ class _Choice:
         return (*objects, *counters, *(f"Not {name}: {why}." for name, why in self._gone.items()))
 
 
-def _of_instances(path: CounterPath, instances: Sequence[str]) -> Iterator[CounterPath]:
+def _list_instance_paths(path: CounterPath, instances: Sequence[str]) -> Iterator[CounterPath]:
     """Yield a counter path of SQL Server's default instance for each named instance; nothing for other paths."""
     server, colon, rest = path.object.partition(":")
     if colon and server == SQL_DEFAULT:
         yield from (path._replace(object=f"{SQL_NAMED}{name}:{rest}") for name in instances)
 
 
-def _key(path: CounterPath) -> tuple[str, str, str]:
+def _make_key(path: CounterPath) -> tuple[str, str, str]:
     """Return the case-folded object, instance and counter of a path; Windows ignores case."""
     return path.object.casefold(), (path.instance or "").casefold(), path.counter.casefold()
 
 
 @cache
-def _table() -> RuleCounterTable:
+def _load_table() -> RuleCounterTable:
     return validate(
-        read("counters.yaml", shipped_files("rules").joinpath("counters.yaml").read_bytes()), RuleCounterTable
+        read("counters.yaml", find_shipped_files("rules").joinpath("counters.yaml").read_bytes()), RuleCounterTable
     )

@@ -48,7 +48,7 @@ _SET = """\
 """
 
 
-def text(counters: CounterList, interval: int) -> str:
+def format_template(counters: CounterList, interval: int) -> str:
     """Return the template, with a sample every `interval` ns (a whole number of seconds)."""
     wrapped = (
         textwrap.wrap(note, _WIDTH, initial_indent="     ", subsequent_indent="       ") for note in counters.notes

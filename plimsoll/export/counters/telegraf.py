@@ -8,8 +8,8 @@ import re
 import textwrap
 from collections.abc import Sequence
 
-from plimsoll.export.counters.counter_list import CounterList, comes_and_goes, is_everywhere
-from plimsoll.model.names import measurement
+from plimsoll.export.counters.counter_list import CounterList, is_everywhere, is_transient
+from plimsoll.model.names import find_measurement
 from plimsoll.model.perfmon import EACH_INSTANCE, SQL_DEFAULT, SQL_NAMED, TOTAL, CounterPath
 from plimsoll.model.times import SECOND
 
@@ -28,7 +28,7 @@ _OPTIONS = """\
 """
 
 
-def text(counters: CounterList, interval: int | None = None) -> str:
+def format_inputs(counters: CounterList, interval: int | None = None) -> str:
     """Return the Telegraf inputs for these counters, to be added to a configuration that has an agent and an output.
 
     `interval` (ns) is the time between samples; None means the agent's interval.
@@ -36,13 +36,13 @@ def text(counters: CounterList, interval: int | None = None) -> str:
     wrapped = (textwrap.wrap(note, _WIDTH, initial_indent="# - ", subsequent_indent="#   ") for note in counters.notes)
     notes = "".join(f"{line}\n" for lines in wrapped for line in lines)
     choices = f"# Of counters that measure the same, one is collected:\n{notes}" if notes else ""
-    plugins = [_plugin(name, paths, interval) for name, paths in counters.by_object().items()]
+    plugins = [_format_plugin(name, paths, interval) for name, paths in counters.by_object().items()]
     return "\n".join([_OPTIONS + choices, *plugins])
 
 
-def _plugin(name: str, paths: Sequence[CounterPath], interval: int | None) -> str:
+def _format_plugin(name: str, paths: Sequence[CounterPath], interval: int | None) -> str:
     """Return the `win_perf_counters` input of one object; if `interval` (ns) is None, the agent's interval applies."""
-    passing = comes_and_goes(name)
+    passing = is_transient(name)
     refresh = "5m" if is_everywhere(name) and not passing else "1m"
     # Named instances of SQL Server have the same measurement as the default one.
     of = f"{SQL_DEFAULT}:{name.rpartition(':')[2]}" if name.startswith(SQL_NAMED) else name
@@ -50,7 +50,7 @@ def _plugin(name: str, paths: Sequence[CounterPath], interval: int | None) -> st
     whole = EACH_INSTANCE in instances
     lines = [
         "[[inputs.win_perf_counters]]",
-        f"  alias = {_quoted(name)}",
+        f"  alias = {_quote_toml(name)}",
         *([f'  interval = "{interval / SECOND:g}s"'] if interval is not None else []),
         *(['  log_level = "error"'] if passing else []),
         "  UseWildcardsExpansion = true",
@@ -59,8 +59,8 @@ def _plugin(name: str, paths: Sequence[CounterPath], interval: int | None) -> st
         '  IgnoredErrors = ["PDH_NO_DATA"]',
         "",
         "  [[inputs.win_perf_counters.object]]",
-        f"    Measurement = {_quoted(measurement(of))}",
-        f"    ObjectName = {_quoted(name)}",
+        f"    Measurement = {_quote_toml(find_measurement(of))}",
+        f"    ObjectName = {_quote_toml(name)}",
         *_list(
             "Instances",
             [EACH_INSTANCE] if whole else [_NO_INSTANCE if instance is None else instance for instance in instances],
@@ -72,12 +72,12 @@ def _plugin(name: str, paths: Sequence[CounterPath], interval: int | None) -> st
 
 
 def _list(field: str, values: Sequence[str]) -> list[str]:
-    line = f"    {field} = [{', '.join(map(_quoted, values))}]"
+    line = f"    {field} = [{', '.join(map(_quote_toml, values))}]"
     if len(line) <= _WIDTH:
         return [line]
-    return [f"    {field} = [", *(f"      {_quoted(value)}," for value in values), "    ]"]
+    return [f"    {field} = [", *(f"      {_quote_toml(value)}," for value in values), "    ]"]
 
 
-def _quoted(text: str) -> str:
+def _quote_toml(text: str) -> str:
     """Return a text as a TOML string, with `$` doubled (except in `${`), as Telegraf expands environment variables."""
     return json.dumps(re.sub(r"\$(?!\{)", "$$", text), ensure_ascii=False)

@@ -9,17 +9,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from plimsoll.export.annotations import annotations, value_template
-from plimsoll.export.prometheus.promql import by, duration, host_matcher, number, signal_value, text
+from plimsoll.export.annotations import make_annotations, make_value_template
+from plimsoll.export.prometheus.promql import express_signal, format_duration, group_by, match_host, number, quote_text
 from plimsoll.export.rule_sources import (
     BoundCondition,
     Inexpressible,
     Refusal,
     RuleSource,
     bind_conditions,
-    rule_sources,
-    scaled_limit,
-    source_labels,
+    list_rule_sources,
+    list_source_labels,
+    scale_limit,
 )
 from plimsoll.export.selections import Selection
 from plimsoll.hosts.site import SiteSettings, Target
@@ -65,28 +65,28 @@ class _Comparison(NamedTuple):
         return f"{self.value} {_WITHIN[limit.operator]} {number(limit.limit)}"
 
 
-def alerting_rules(
+def list_alerting_rules(
     rule: Rule, pack: Pack, signals: Mapping[str, Signal], site: SiteSettings, options: PrometheusOptions
 ) -> Iterator[dict[str, object] | Refusal]:
     """Yield an alerting rule for each target and source of a rule, or a refusal with the reason."""
-    for source in rule_sources(rule, pack, signals, site, "Prometheus"):
+    for source in list_rule_sources(rule, pack, signals, site, "Prometheus"):
         if isinstance(source, Refusal):
             yield source
             continue
         try:
-            yield _alerting_rule(source, pack, signals, options)
+            yield _build_alerting_rule(source, pack, signals, options)
         except Inexpressible as error:
             yield Refusal(rule.id, str(error), source.variant.label)
 
 
-def _alerting_rule(
+def _build_alerting_rule(
     source: RuleSource, pack: Pack, signals: Mapping[str, Signal], options: PrometheusOptions
 ) -> dict[str, object]:
     """Return the alerting rule for one target and source of a rule."""
     target, rule, signal = source.target, source.target.rule, signals[source.target.rule.signal]
     if rule.healthy.worse != "higher" and signal.weight:
         raise Inexpressible("a time per request is 0 where there were none, and low values break its limit")
-    bound, further = bind_conditions(source, signals, options.interval, _matchers)
+    bound, further = bind_conditions(source, signals, options.interval, _list_matchers)
     for condition in further:
         sides = (bound.variant, condition.variant)
         left, right = ({selection.instance for selection in side.selections} - {None} for side in sides)
@@ -96,46 +96,46 @@ def _alerting_rule(
         "severity": rule.severity,
         "pack": pack.pack,
         "signal": rule.signal,
-        "counters": " & ".join(dict.fromkeys(source_labels(source))),
+        "counters": " & ".join(dict.fromkeys(list_source_labels(source))),
         **({"only": target.name} if target.name else {}),
     }
-    recover = scaled_limit(rule.recover, rule, target) if rule.recover else None
+    recover = scale_limit(rule.recover, rule, target) if rule.recover else None
     alert = {"alertname": rule.id, **{name: labels[name] for name in ("counters", "only") if name in labels}}
     compared = [_compare(condition, signals, options) for condition in (bound, *further)]
     # +Inf is the value of an alert without data.
-    shown = value_template("$value", signal.unit)
+    shown = make_value_template("$value", signal.unit)
     template = f'{{{{ if eq (printf "%g" $value) "+Inf" }}}}not known now (no data){{{{ else }}}}{shown}{{{{ end }}}}'
     return {
         "alert": rule.id,
-        "expr": _expression(compared[0], compared[1:], alert, recover),
-        **({"for": duration(rule.for_)} if rule.for_ else {}),
+        "expr": _build_expression(compared[0], compared[1:], alert, recover),
+        **({"for": format_duration(rule.for_)} if rule.for_ else {}),
         "labels": labels,
-        "annotations": annotations(target, signal, bound, template, options.docs),
+        "annotations": make_annotations(target, signal, bound, template, options.docs),
     }
 
 
-def _matchers(selection: Selection, target: Target, with_instance: bool) -> Iterator[str]:
+def _list_matchers(selection: Selection, target: Target, with_instance: bool) -> Iterator[str]:
     """Yield the matchers for a target's series; its instance is matched only `with_instance`."""
     if target.host is not None:
-        yield host_matcher(selection, target.host)
+        yield match_host(selection, target.host)
         if target.instance is not None and with_instance and selection.instance:
-            yield host_matcher(selection, target.host, target.instance)
+            yield match_host(selection, target.host, target.instance)
     for subject in target.excluded:
         if subject.instance is None:
-            yield host_matcher(selection, subject.host, other=True)
+            yield match_host(selection, subject.host, other=True)
         elif with_instance and selection.instance:
             if target.host is None:
                 raise Inexpressible(f"it differs for {subject}, which no selector leaves out; set it for the host")
-            yield host_matcher(selection, subject.host, subject.instance, other=True)
+            yield match_host(selection, subject.host, subject.instance, other=True)
 
 
 def _compare(bound: BoundCondition, signals: Mapping[str, Signal], options: PrometheusOptions) -> _Comparison:
     derived = signals[bound.condition.signal].derived
-    value = signal_value(bound, options.interval, partial=bool(derived and derived.partial))
+    value = express_signal(bound, options.interval, partial=bool(derived and derived.partial))
     return _Comparison(value, bound.variant.group, bound.healthy)
 
 
-def _expression(
+def _build_expression(
     comparison: _Comparison, further: Sequence[_Comparison], alert: Mapping[str, str], recover: Healthy | None
 ) -> str:
     """Return the PromQL of an alert, which keeps firing until the value is within `recover` (None: within its limit).
@@ -144,30 +144,30 @@ def _expression(
     """
     if recover and not _is_further(recover, comparison.healthy):
         raise Inexpressible(f"it recovers at {recover}, which is not on the healthy side of {comparison.healthy}")
-    also_crossed = [f"and {_on(comparison, other)} {other.crossed()}" for other in further]
+    also_crossed = [f"and {_match_on(comparison, other)} {other.crossed()}" for other in further]
     lines = [comparison.crossed(), *also_crossed]
     if recover:
         lines += ["or", comparison.crossed(recover), *also_crossed]
-        active = _alerts(comparison, alert, '=~"pending|firing"')
+        active = _select_alerts(comparison, alert, '=~"pending|firing"')
         lines.append(f"and on ({', '.join(comparison.group)}) {active}")
-    firing = _alerts(comparison, alert, '="firing"')
+    firing = _select_alerts(comparison, alert, '="firing"')
     lines += ["or", f"({firing} + Inf)"]
     if further or recover:
         lines += [
             f"unless {comparison.within(recover)}",
-            *(f"unless {_on(comparison, other)} {other.within()}" for other in further),
+            *(f"unless {_match_on(comparison, other)} {other.within()}" for other in further),
         ]
     else:
         lines.append(f"unless {comparison.value}")
     return "\n".join(lines)
 
 
-def _alerts(comparison: _Comparison, labels: Mapping[str, str], states: str) -> str:
-    matchers = ", ".join(f"{name}={text(value)}" for name, value in labels.items())
-    return f"max {by(comparison.group)} (ALERTS{{{matchers}, alertstate{states}}})"
+def _select_alerts(comparison: _Comparison, labels: Mapping[str, str], states: str) -> str:
+    matchers = ", ".join(f"{name}={quote_text(value)}" for name, value in labels.items())
+    return f"max {group_by(comparison.group)} (ALERTS{{{matchers}, alertstate{states}}})"
 
 
-def _on(comparison: _Comparison, other: _Comparison) -> str:
+def _match_on(comparison: _Comparison, other: _Comparison) -> str:
     common = [tag for tag in comparison.group if tag in other.group]
     if not common:
         raise Inexpressible(

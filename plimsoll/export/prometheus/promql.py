@@ -12,11 +12,11 @@ from plimsoll.export.rule_sources import BoundCondition, Inexpressible
 from plimsoll.export.selections import OBJECT, POLLED, Selection
 from plimsoll.model.perfmon import SQL_DEFAULT, TOTAL
 from plimsoll.model.times import SECOND
-from plimsoll.rules.exporters.exporter_files import metric_names
+from plimsoll.rules.exporters.exporter_files import list_metric_names
 from plimsoll.rules.schema.field_types import Operation, Reduce
 from plimsoll.rules.schema.signal import Fields, Transform
 from plimsoll.rules.window import OCCUPIED, OPERATORS
-from plimsoll.store.quoting import literal
+from plimsoll.store.quoting import escape_regex
 
 PLAIN_NAME = re.compile(r"[a-zA-Z_:][a-zA-Z0-9_:]*")
 MILLISECOND = SECOND // 1000
@@ -37,7 +37,7 @@ _AGGREGATES: dict[Reduce, str] = {"min": "min", "max": "max", "sum": "sum", "cou
 SWAPPED: dict[Reduce, Reduce] = {"min": "max", "max": "min"}
 
 
-def signal_value(bound: BoundCondition, interval: int, *, partial: bool = False) -> str:
+def express_signal(bound: BoundCondition, interval: int, *, partial: bool = False) -> str:
     """Return the value of a condition's signal, with only the labels of its subject.
 
     `interval` (ns) is the time between samples. With `partial`, operands without data are left out of a sum.
@@ -72,7 +72,7 @@ def combine(operation: Operation, operands: Sequence[tuple[str, tuple[str, ...]]
             return _join("*", (f"({_add(operands[:-1], partial=False)})", first[1]), operands[-1])
 
 
-def by(group: Sequence[str]) -> str:
+def group_by(group: Sequence[str]) -> str:
     """Return the clause that keeps these labels in an aggregation: `by (host, instance)`."""
     return f"by ({', '.join(group)})"
 
@@ -83,7 +83,7 @@ def _add(operands: Sequence[tuple[str, tuple[str, ...]]], *, partial: bool) -> s
         if len({labels for _, labels in operands}) > 1:
             raise Inexpressible("it adds up what has data, of signals with different labels")
         labelled = (f'label_replace({value}, "operand", "{at}", "", "")' for at, (value, _) in enumerate(operands))
-        return f"sum {by(group)} ({' or '.join(labelled)})"
+        return f"sum {group_by(group)} ({' or '.join(labelled)})"
     for value, labels in operands[1:]:
         total = _join("+", (total, group), (value, labels))
         group = max(group, labels, key=len)
@@ -119,48 +119,48 @@ class _Window:
     def value(self) -> str:
         """Return the reduced value; for a sum over instances, each instance is reduced before the sum."""
         if self.selection.weight:
-            return self._per_request(self.selection.weight)
+            return self._weight_by_requests(self.selection.weight)
         aggregate = "sum" if self.selection.summed else _AGGREGATES.get(self.reduce, "avg")
-        return f"{aggregate} {by(self.selection.group)} ({self._transformed()})"
+        return f"{aggregate} {group_by(self.selection.group)} ({self._transform_samples()})"
 
-    def _transformed(self) -> str:
+    def _transform_samples(self) -> str:
         """Return the value that results if the samples are transformed, then reduced."""
         transform, reduce = self.selection.source.transform, self.reduce
         if transform.most is not None or transform == Transform():
-            return self._reduced(reduce)
-        reduced = self._reduced(SWAPPED.get(reduce, reduce) if transform.scale < 0 else reduce)
+            return self._reduce_samples(reduce)
+        reduced = self._reduce_samples(SWAPPED.get(reduce, reduce) if transform.scale < 0 else reduce)
         if reduce == "count":
             return reduced
         scaled = reduced if transform.scale == 1 else f"{number(transform.scale)} * {reduced}"
         if reduce == "increase" or not transform.offset:
             return scaled
         if reduce == "sum":
-            return f"{scaled} + {number(transform.offset)} * {self._reduced('count')}"
+            return f"{scaled} + {number(transform.offset)} * {self._reduce_samples('count')}"
         factor = abs(transform.scale)
         magnitude = reduced if factor == 1 else f"{number(factor)} * {reduced}"
         return f"{number(transform.offset)} {'-' if transform.scale < 0 else '+'} {magnitude}"
 
-    def _reduced(self, reduce: Reduce) -> str:
+    def _reduce_samples(self, reduce: Reduce) -> str:
         """Return the samples reduced by a function; for `increase`, the last minus the first."""
         if reduce != "increase":
-            return FUNCTIONS[reduce].format(self._range())
+            return FUNCTIONS[reduce].format(self._select_range())
         half = self.length // 2
-        late = self._block(half + MILLISECOND)
-        early = self._block(half + MILLISECOND, self.length - half)
+        late = self._select_block(half + MILLISECOND)
+        early = self._select_block(half + MILLISECOND, self.length - half)
         # The first sample of a full window is in the sampling interval at its beginning.
-        first = self._block(self.interval, self.length - self.interval + MILLISECOND)
+        first = self._select_block(self.interval, self.length - self.interval + MILLISECOND)
         # For a younger series that continues: its increase, if it has samples for at least half a window.
-        newest = self._block(self.interval)
-        younger = f"({self._growth()} and count_over_time({early}) and count_over_time({newest}))"
+        newest = self._select_block(self.interval)
+        younger = f"({self._compute_growth()} and count_over_time({early}) and count_over_time({newest}))"
         return f"((last_over_time({late}) - last_over_time({first})) or {younger})"
 
-    def _growth(self) -> str:
+    def _compute_growth(self) -> str:
         """Return the increase from the first to the last sample of the window."""
         if self.length > _MANY * self.interval:
             # It extrapolates by up to an interval, little in a long window; the sum would cost a step for each sample.
-            return f"delta({self._range()})"
-        steps = f"[{window(self.length - self.interval)}:{duration(self.interval)}]"
-        grown = f"idelta({self._block(self._lookback)}) and last_over_time({self._block(self.interval)})"
+            return f"delta({self._select_range()})"
+        steps = f"[{format_window(self.length - self.interval)}:{format_duration(self.interval)}]"
+        grown = f"idelta({self._select_block(self._lookback)}) and last_over_time({self._select_block(self.interval)})"
         return f"sum_over_time(({grown}){steps})"
 
     @property
@@ -168,23 +168,23 @@ class _Window:
         """How far back (ns) to look for the sample before the newest, so that growth over a gap is included."""
         return max(self.length, 2 * self.interval) + MILLISECOND
 
-    def _range(self) -> str:
+    def _select_range(self) -> str:
         """Return the samples of the window as a range vector."""
         if not self._is_computed:
-            return f"{self._selector(self.selection.field)}[{window(self.length)}]"
-        return f"({self._sample()}){self._steps()}"
+            return f"{self._select_field(self.selection.field)}[{format_window(self.length)}]"
+        return f"({self._sample()}){self._select_steps()}"
 
-    def _steps(self) -> str:
+    def _select_steps(self) -> str:
         # A rate needs two samples: the first rate is at the second sample in the window.
         length = self.length - (self.interval if self.selection.source.rate else 0)
-        return f"[{window(length)}:{duration(self.interval)}]"
+        return f"[{format_window(length)}:{format_duration(self.interval)}]"
 
-    def _block(self, length: int, offset: int = 0) -> str:
+    def _select_block(self, length: int, offset: int = 0) -> str:
         """Return the range of samples of `length` ns that ends `offset` ns ago, without a sample at its beginning."""
-        earlier = f" offset {duration(offset)}" if offset else ""
+        earlier = f" offset {format_duration(offset)}" if offset else ""
         if not self._is_computed:
-            return f"{self._selector(self.selection.field)}[{duration(length)}]{earlier}"
-        return f"({self._sample()})[{duration(length)}:{duration(self.interval)}]{earlier}"
+            return f"{self._select_field(self.selection.field)}[{format_duration(length)}]{earlier}"
+        return f"({self._sample()})[{format_duration(length)}:{format_duration(self.interval)}]{earlier}"
 
     @property
     def _is_computed(self) -> bool:
@@ -195,45 +195,45 @@ class _Window:
         """Return the newest sample, computed from the source's fields."""
         source = self.selection.source
         if isinstance(source.field, Fields):
-            fields = [self._newest(field) for field in source.field.names]
+            fields = [self._select_newest(field) for field in source.field.names]
             if source.field.operation == "ratio":
                 fields[1] = f"({fields[1]} > 0)"
             sample = f" {OPERATORS[source.field.operation]} ".join(fields)
         else:
-            sample = self._newest(self.selection.field)
+            sample = self._select_newest(self.selection.field)
         transform = source.transform
         if transform.most is None:
             return sample
         scaled = f"({sample}) * {number(transform.scale)} + {number(transform.offset)}"
         return f"clamp_max({scaled}, {number(transform.most)})"
 
-    def _newest(self, field: str) -> str:
+    def _select_newest(self, field: str) -> str:
         """Return a field's newest sample, or for a growing count its rate since the last sample; none after a reset."""
-        series = self._selector(field)
-        newest = f"last_over_time({series}[{duration(self.interval)}])"
+        series = self._select_field(field)
+        newest = f"last_over_time({series}[{format_duration(self.interval)}])"
         if not self.selection.source.rate:
             return newest
-        pair = f"{series}[{duration(self._lookback)}]"
+        pair = f"{series}[{format_duration(self._lookback)}]"
         return f"(irate({pair}) and idelta({pair}) >= 0 and {newest})"
 
-    def _selector(self, field: str) -> str:
-        return selector(self.selection, field, self.matchers)
+    def _select_field(self, field: str) -> str:
+        return select_field(self.selection, field, self.matchers)
 
-    def _per_request(self, weight: str) -> str:
+    def _weight_by_requests(self, weight: str) -> str:
         """Return the mean time per request, weighted by the rate `weight`; 0 with no requests, or too few to tell."""
         selection, source = self.selection, self.selection.source
         if self.reduce != "mean" or source.transform.offset or source.transform.most is not None:
             raise Inexpressible(
                 f"{selection.label} is a time per request, of which only the mean over a window is known"
             )
-        requests = self._newest(weight)
+        requests = self._select_newest(weight)
         if isinstance(source.field, Fields):
             if source.field.operation != "ratio":
                 raise Inexpressible(f"{selection.label} is no time divided by requests")
-            waited = f"{self._newest(source.field.names[0])} and {requests} > 0"
+            waited = f"{self._select_newest(source.field.names[0])} and {requests} > 0"
         else:
-            waited = f"{self._newest(selection.field)} * {requests}"
-        group, steps = by(selection.group), self._steps()
+            waited = f"{self._select_newest(selection.field)} * {requests}"
+        group, steps = group_by(selection.group), self._select_steps()
         total = f"sum {group} (sum_over_time(({waited}){steps}))"
         count = f"sum {group} (sum_over_time(({requests}){steps}))"
         rate = f"avg {group} (avg_over_time(({requests}){steps}))"
@@ -244,7 +244,7 @@ class _Window:
         return f"({mean} or {rate} * 0)"
 
 
-def text(value: str) -> str:
+def quote_text(value: str) -> str:
     """Return a string literal of PromQL."""
     return '"' + value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
 
@@ -254,7 +254,7 @@ def number(value: float) -> str:
     return f"{value:.15g}"
 
 
-def duration(length: int) -> str:
+def format_duration(length: int) -> str:
     """Return a duration (ns) in PromQL, to the millisecond: `10m`, `9m50s1ms`."""
     if length <= 0 or length % MILLISECOND:
         raise ValueError(f"{length} ns is no duration of PromQL, which counts milliseconds")
@@ -265,58 +265,58 @@ def duration(length: int) -> str:
     return parts
 
 
-def window(length: int) -> str:
+def format_window(length: int) -> str:
     """Return the PromQL range for a window (ns) that includes both ends; a plain range would exclude its beginning."""
-    return duration(length + MILLISECOND)
+    return format_duration(length + MILLISECOND)
 
 
-def selector(selection: Selection, field: str, matchers: Sequence[str] = ()) -> str:
+def select_field(selection: Selection, field: str, matchers: Sequence[str] = ()) -> str:
     """Return the selector of one field's series, with these matchers: `cpu_usage_idle{cpu="cpu-total"}`."""
-    names = metric_names(selection.measurement, field)
-    matchers = [*_source_matchers(selection), *matchers]
+    names = list_metric_names(selection.measurement, field)
+    matchers = [*_list_source_matchers(selection), *matchers]
     if len(names) == 1 and PLAIN_NAME.fullmatch(names[0]):
         return names[0] + ("{" + ", ".join(matchers) + "}" if matchers else "")
-    named = f"__name__=~{text('|'.join(literal(name) for name in names))}"
+    named = f"__name__=~{quote_text('|'.join(escape_regex(name) for name in names))}"
     return "{" + ", ".join([named, *matchers]) + "}"
 
 
-def host_matcher(selection: Selection, host: str, instance: str | None = None, *, other: bool = False) -> str:
+def match_host(selection: Selection, host: str, instance: str | None = None, *, other: bool = False) -> str:
     """Return the matcher for a host with or without its domain, or for an instance; with `other`, for all but these.
 
     The matcher for an instance does not restrict the host. A Windows counter belongs to the computer it was read from.
     """
     sign = "!~" if other else "=~"
     if instance is not None:
-        return f"{selection.instance}{sign}{text(f'(?i){literal(instance)}')}"
+        return f"{selection.instance}{sign}{quote_text(f'(?i){escape_regex(instance)}')}"
     tag = POLLED if POLLED in selection.group else selection.host
     short, domain, _ = host.partition(".")
-    names = f"{literal(host)}|{literal(short)}" if domain else rf"{literal(host)}(\..*)?"
-    return f"{tag}{sign}{text(f'(?i){names}')}"
+    names = f"{escape_regex(host)}|{escape_regex(short)}" if domain else rf"{escape_regex(host)}(\..*)?"
+    return f"{tag}{sign}{quote_text(f'(?i){names}')}"
 
 
-def _source_matchers(selection: Selection) -> list[str]:
+def _list_source_matchers(selection: Selection) -> list[str]:
     """Return the matchers for the series of a selection's source."""
     source, matchers = selection.source, list[str]()
     if source.path:
-        matchers.append(_tag_matcher(OBJECT, source.path.object))
+        matchers.append(_match_tag(OBJECT, source.path.object))
     else:
-        matchers += [_tag_matcher(tag, value) for tag, value in source.tags.items()]
+        matchers += [_match_tag(tag, value) for tag, value in source.tags.items()]
     if instance := selection.instance or selection.summed:
-        matchers += [f'{instance}!=""', f"{instance}!~{text(_TOTALS)}"]
+        matchers += [f'{instance}!=""', f"{instance}!~{quote_text(_TOTALS)}"]
         if source.but:
-            named = "|".join(".*".join(map(literal, pattern.split("*"))) for pattern in source.but)
-            matchers.append(f"{instance}!~{text(f'(?i){named}')}")
+            named = "|".join(".*".join(map(escape_regex, pattern.split("*"))) for pattern in source.but)
+            matchers.append(f"{instance}!~{quote_text(f'(?i){named}')}")
     elif source.path:
         # Exclude series with an instance, which the object may have as well.
         alone = any(condition.startswith('"instance" = ') for condition in selection.where)
         if source.path.instance is not None or alone:
-            matchers.append(f"instance={text(source.path.instance or '')}")
+            matchers.append(f"instance={quote_text(source.path.instance or '')}")
     return matchers
 
 
-def _tag_matcher(tag: str, value: str) -> str:
+def _match_tag(tag: str, value: str) -> str:
     """Return the matcher for a tag's value; for a SQL Server object, of every instance of the server."""
     if tag in ("object", OBJECT) and value.startswith(_SQL_OBJECT):
-        pattern = rf"({SQL_DEFAULT}|MSSQL\$[^:]+):{literal(value.removeprefix(_SQL_OBJECT))}"
-        return f"{tag}=~{text(pattern)}"
-    return f"{tag}={text(value)}"
+        pattern = rf"({SQL_DEFAULT}|MSSQL\$[^:]+):{escape_regex(value.removeprefix(_SQL_OBJECT))}"
+        return f"{tag}=~{quote_text(pattern)}"
+    return f"{tag}={quote_text(value)}"

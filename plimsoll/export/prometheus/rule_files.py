@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from plimsoll.export.prometheus.alerting_rules import PrometheusOptions, alerting_rules
-from plimsoll.export.prometheus.promql import PLAIN_NAME, duration, number, text
+from plimsoll.export.prometheus.alerting_rules import PrometheusOptions, list_alerting_rules
+from plimsoll.export.prometheus.promql import PLAIN_NAME, format_duration, number, quote_text
 from plimsoll.export.rule_export import RuleExport, write_yaml
 from plimsoll.export.rule_sources import Refusal
 from plimsoll.export.selections import OBJECT, POLLED
@@ -15,11 +15,17 @@ from plimsoll.hosts.site import SiteSettings
 from plimsoll.model.group_pairs import group_pairs
 from plimsoll.model.perfmon import SQL_NAMED
 from plimsoll.model.times import SECOND
-from plimsoll.rules.exporters.exporter_files import DEFAULT_SERVER, Formula, MetricGroup, exporters, plain_name
-from plimsoll.rules.host_filter import as_notes
+from plimsoll.rules.exporters.exporter_files import (
+    DEFAULT_SERVER,
+    Formula,
+    MetricGroup,
+    load_exporters,
+    make_plain_name,
+)
+from plimsoll.rules.host_filter import downgrade_superseded
 from plimsoll.rules.schema.pack import Pack
 from plimsoll.rules.schema.signal import Signal
-from plimsoll.store.quoting import literal
+from plimsoll.store.quoting import escape_regex
 
 _OF_SCRAPE = ("host", "instance", "job")
 # The label host if there is one, else the scraped address without its port.
@@ -41,7 +47,7 @@ class _Written:
 
     def formula(self, formula: Formula) -> str:
         """Return a field's formula as PromQL, computed from the newest samples."""
-        return f"({self._expression(formula.tree, None)})"
+        return f"({self._express_node(formula.tree, None)})"
 
     def choices(self, expr: str) -> Iterator[tuple[str, dict[str, str]]]:
         """Yield the expression with extra tags, whose values depend on the values of metrics.
@@ -55,24 +61,24 @@ class _Written:
         for tag, by in self.group.when.items():
             for metric, texts in by.items():
                 for value, chosen in texts.items():
-                    yield f"({expr}) and ({self._metric(metric, None)} == {value})", {tag: chosen}
+                    yield f"({expr}) and ({self._express_metric(metric, None)} == {value})", {tag: chosen}
 
     def rule(self, field: str, expr: str, chosen: Mapping[str, str]) -> dict[str, Any]:
         """Return the recording rule that gives `expr` a field's name and Telegraf's tags, with the tags `chosen`."""
         group = self.group
         host = f'label_join({expr}, "host", ";", "host", "instance")'
-        replaced = _replaced(host, "host", "$1$2", "host", _HOST)
+        replaced = _replace_label(host, "host", "$1$2", "host", _HOST)
         labels, kept = dict(chosen), ["host"]
         filled = dict.fromkeys(group.labels, "x") | ({group.server: DEFAULT_SERVER} if group.server else {})
         series = group.series("h", filled, field, dict(chosen))
         if group.object is not None:
-            replaced = _replaced(replaced, POLLED, "$1", "host", "(.*)")
+            replaced = _replace_label(replaced, POLLED, "$1", "host", "(.*)")
             kept.append(POLLED)
             name = series.tag("objectname") or group.object
             if group.server:
                 server_object = f"{SQL_NAMED.replace('$', '$$')}${{1}}:{name.partition(':')[2]}"
-                replaced = _replaced(replaced, OBJECT, server_object, group.server, "(.*)")
-                replaced = _replaced(replaced, OBJECT, name, group.server, DEFAULT_SERVER)
+                replaced = _replace_label(replaced, OBJECT, server_object, group.server, "(.*)")
+                replaced = _replace_label(replaced, OBJECT, name, group.server, DEFAULT_SERVER)
                 kept.append(OBJECT)
             else:
                 labels[OBJECT] = name
@@ -83,59 +89,60 @@ class _Written:
                 continue
             of = template.labels[0]
             if len(template.labels) > 1:
-                replaced = f"label_join({', '.join((replaced, text(name), text(';'), *map(text, template.labels)))})"
+                arguments = replaced, quote_text(name), quote_text(";"), *map(quote_text, template.labels)
+                replaced = f"label_join({', '.join(arguments)})"
                 of = name
-            replaced = _replaced(replaced, name, template.replacement, of, template.pattern)
+            replaced = _replace_label(replaced, name, template.replacement, of, template.pattern)
             kept.append(name)
         return {
-            "record": plain_name(f"{series.measurement}_{series.field}"),
+            "record": make_plain_name(f"{series.measurement}_{series.field}"),
             "expr": f"max by ({', '.join(dict.fromkeys(kept))}) ({replaced})",
             **({"labels": labels} if labels else {}),
         }
 
-    def _expression(self, node: ast.expr, grown: str | None) -> str:
+    def _express_node(self, node: ast.expr, grown: str | None) -> str:
         """Return a node of a formula as PromQL; `grown` is the function and range for the growth of counts, if any."""
         match node:
             case ast.Constant(value=int() | float() as value):
                 return number(value)
             case ast.Name(id=name):
-                return self._metric(name, grown)
+                return self._express_metric(name, grown)
             case ast.BinOp(left=left, op=op, right=right):
-                below = self._expression(right, grown)
+                below = self._express_node(right, grown)
                 if isinstance(op, ast.Div) and not isinstance(right, ast.Constant):
                     below = f"({below} != 0)"
-                return f"({self._expression(left, grown)} {_SIGNS[type(op)]} {below})"
+                return f"({self._express_node(left, grown)} {_SIGNS[type(op)]} {below})"
             case ast.Call(func=ast.Name(id=function), args=arguments):
-                return self._function(function, arguments, grown)
+                return self._express_function(function, arguments, grown)
             case _:
                 raise ValueError(f"{ast.unparse(node)} is no formula")
 
-    def _function(self, function: str, arguments: Sequence[ast.expr], grown: str | None) -> str:
+    def _express_function(self, function: str, arguments: Sequence[ast.expr], grown: str | None) -> str:
         """Return a function call of a formula, such as `rate(x)`, as PromQL."""
-        newest = f"irate[{duration(2 * self.interval + SECOND // 1000)}]"
+        newest = f"irate[{format_duration(2 * self.interval + SECOND // 1000)}]"
         match function, arguments:
             case "time", []:
                 return "time()"
             case "growth" | "rate", [x]:
                 # Both are per second here, as growth is only divided by growth.
-                return self._expression(x, grown or newest)
+                return self._express_node(x, grown or newest)
             case "per", [x, y]:
-                above, below = self._expression(x, newest), self._expression(y, newest)
+                above, below = self._express_node(x, newest), self._express_node(y, newest)
                 return f"(({above} / ({below} > 0)) or ({below} * 0))"
             case "zero", [x]:
-                return f"({self._expression(x, None)} == 0)"
+                return f"({self._express_node(x, None)} == 0)"
             case "count", [ast.Name(id=name)]:
                 named = [f'{label}!=""' for label in self.group.over]
-                return " or ".join(f"count {self.by} ({selector})" for selector in self._selectors(name, named))
+                return " or ".join(f"count {self.by} ({selector})" for selector in self._list_selectors(name, named))
             case "average", [x, ast.Constant(value=int() as length)]:
                 over = max(length * SECOND, 2 * self.interval + SECOND // 1000)
-                return f"clamp_max({self._expression(x, f'rate[{duration(over)}]')}, 100)"
+                return f"clamp_max({self._express_node(x, f'rate[{format_duration(over)}]')}, 100)"
             case _:
                 raise ValueError(f"{function} is no function of formulas")
 
-    def _metric(self, name: str, grown: str | None) -> str:
+    def _express_metric(self, name: str, grown: str | None) -> str:
         terms: list[str] = []
-        for selector in self._selectors(name):
+        for selector in self._list_selectors(name):
             if grown is None:
                 value = selector
             else:
@@ -144,19 +151,22 @@ class _Written:
             terms.append(f"sum {self.by} ({value})")
         return terms[0] if len(terms) == 1 else f"({' or '.join(terms)})"
 
-    def _selectors(self, name: str, matchers: Sequence[str] = ()) -> list[str]:
+    def _list_selectors(self, name: str, matchers: Sequence[str] = ()) -> list[str]:
         """Return the selectors of a metric, one for each name that the exporter may give it."""
         but = self.group.but.items()
-        left_out = [*(f"{label}!~{text('|'.join(map(_pattern, patterns)))}" for label, patterns in but), *matchers]
+        left_out = [
+            *(f"{label}!~{quote_text('|'.join(map(_translate_pattern, patterns)))}" for label, patterns in but),
+            *matchers,
+        ]
         sources = self.group.sources[name]
         if all(PLAIN_NAME.fullmatch(source.name) for source in sources):
             named = [(source.name, [], source.labels) for source in sources]
         else:
             # One metric's names by Prometheus' translation strategies; a server uses one of these.
-            names = group_pairs((source.labels, literal(source.name)) for source in sources)
-            named = [("", [f"__name__=~{text('|'.join(spelled))}"], labels) for labels, spelled in names.items()]
+            names = group_pairs((source.labels, escape_regex(source.name)) for source in sources)
+            named = [("", [f"__name__=~{quote_text('|'.join(spelled))}"], labels) for labels, spelled in names.items()]
         return [
-            f"{metric}{{{', '.join((*match, *(f'{label}={text(value)}' for label, value in labels), *left_out))}}}"
+            f"{metric}{{{', '.join((*match, *(f'{key}={quote_text(value)}' for key, value in labels), *left_out))}}}"
             for metric, match, labels in named
         ]
 
@@ -176,8 +186,8 @@ def export(
     files: dict[str, str] = {}
     refused: list[Refusal] = []
     count = 0
-    for pack in as_notes(packs, options.by_hand):
-        exported = [alert for rule in pack.rules for alert in alerting_rules(rule, pack, signals, site, options)]
+    for pack in downgrade_superseded(packs, options.by_hand):
+        exported = [alert for rule in pack.rules for alert in list_alerting_rules(rule, pack, signals, site, options)]
         refused += (alert for alert in exported if isinstance(alert, Refusal))
         if alerts := [alert for alert in exported if not isinstance(alert, Refusal)]:
             comment, name = _FROM.format(pack.pack), f"plimsoll {pack.pack}"
@@ -185,22 +195,22 @@ def export(
             count += len(alerts)
     for exporter in options.names:
         comment = f"{GENERATED}: what {exporter} records, under the names that Telegraf gives."
-        recorded = [*recording_rules(exporter, signals, options.interval)]
+        recorded = [*list_recording_rules(exporter, signals, options.interval)]
         name = f"plimsoll names of {exporter}"
         files[f"{exporter}.names.rules.yaml"] = _group_file(comment, name, options.interval, recorded)
     return RuleExport(files, count, tuple(refused))
 
 
 def _group_file(comment: str, name: str, interval: int, rules: Sequence[Mapping[str, object]]) -> str:
-    return write_yaml({"groups": [{"name": name, "interval": duration(interval), "rules": rules}]}, comment)
+    return write_yaml({"groups": [{"name": name, "interval": format_duration(interval), "rules": rules}]}, comment)
 
 
-def recording_rules(exporter: str, signals: Mapping[str, Signal], interval: int) -> Iterator[dict[str, Any]]:
+def list_recording_rules(exporter: str, signals: Mapping[str, Signal], interval: int) -> Iterator[dict[str, Any]]:
     """Yield the recording rules for the fields that signals read, from an exporter scraped every `interval` ns."""
     sources = [source for signal in signals.values() for source in signal.sources]
     read = {(source.path.object, source.path.counter) for source in sources if source.path}
     read |= {(source.measurement or "", field) for source in sources if not source.path for field in source.fields}
-    for group in exporters()[exporter].groups:
+    for group in load_exporters()[exporter].groups:
         for field, formulas in group.formulas.items():
             if (group.measurement or group.object, field) in read:
                 written = _Written(group, interval)
@@ -209,11 +219,11 @@ def recording_rules(exporter: str, signals: Mapping[str, Signal], interval: int)
                     yield written.rule(field, chosen, tags)
 
 
-def _replaced(vector: str, label: str, replacement: str, of: str, pattern: str) -> str:
-    return f"label_replace({', '.join((vector, *map(text, (label, replacement, of, pattern))))})"
+def _replace_label(vector: str, label: str, replacement: str, of: str, pattern: str) -> str:
+    return f"label_replace({', '.join((vector, *map(quote_text, (label, replacement, of, pattern))))})"
 
 
-def _pattern(shell: str) -> str:
+def _translate_pattern(shell: str) -> str:
     """Return a shell pattern (`*`, `?`) as a regular expression."""
     parts = re.split(r"(\*|\[[^\]]*\])", shell)
-    return "".join(".*" if part == "*" else part if part.startswith("[") else literal(part) for part in parts)
+    return "".join(".*" if part == "*" else part if part.startswith("[") else escape_regex(part) for part in parts)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from plimsoll.model.atomic import atomic_write
+from plimsoll.model.atomic import write_atomically
 from plimsoll.model.lazy_polars import pl
 from plimsoll.model.log import Times, Values
 from plimsoll.model.times import SECOND
@@ -39,9 +39,9 @@ def write_pdh(path: Path, clock: WallClock | None, times: Times, columns: Sequen
         raise ValueError(f'"{short[0]}" needs {len(times)} values')
     zone = f" ({clock.zone_name})({clock.bias_minutes})" if clock else ""
     local = pl.Series(times, dtype=pl.Int64) - (clock.bias_minutes * 60 * SECOND if clock else 0)
-    numbers = _cells([values for _, values in columns], is_zoned=clock is not None)
+    numbers = _format_cells([values for _, values in columns], is_zoned=clock is not None)
     cells = pl.DataFrame([local.alias("time").cast(pl.Datetime("ns")), *numbers])
-    with atomic_write(path) as partial, partial.open("wb") as file:
+    with write_atomically(path) as partial, partial.open("wb") as file:
         header = io.StringIO()
         csv.writer(header, quoting=csv.QUOTE_ALL, lineterminator="\r\n").writerow([f"(PDH-CSV 4.0){zone}", *names])
         file.write(header.getvalue().encode())
@@ -56,7 +56,7 @@ def write_pdh(path: Path, clock: WallClock | None, times: Times, columns: Sequen
         )
 
 
-def _cells(columns: Sequence[Values], *, is_zoned: bool) -> "list[pl.Series]":
+def _format_cells(columns: Sequence[Values], *, is_zoned: bool) -> "list[pl.Series]":
     out: list[pl.Series] = []
     for at, values in enumerate(columns):
         numbers = np.where(np.isfinite(values), values, np.nan)

@@ -15,9 +15,9 @@ from functools import partial
 from pathlib import Path
 from typing import IO, NamedTuple
 
-from plimsoll.ingest.files.recognise import is_called_a_log, of_office
+from plimsoll.ingest.files.recognise import explain_office_document, is_called_a_log
 from plimsoll.ingest.files.streams import BROKEN, UNPACKERS, Data
-from plimsoll.model.errors import Unusable, printable
+from plimsoll.model.errors import Unusable, escape
 from plimsoll.model.lazy_dataclass import dataclass
 
 _BLOCK = 1 << 20
@@ -78,7 +78,7 @@ class _UnpackBudget:
     def check(self, name: str, reading: int = 0) -> None:
         """Raise Unusable, naming `name`, if too much was unpacked; `reading` are bytes not yet counted in `read`."""
         if self.unpacked > self.most * _ALTOGETHER:
-            text = f"the file unpacks to more than {gigabytes(self.most * _ALTOGETHER)} altogether"
+            text = f"the file unpacks to more than {format_gigabytes(self.most * _ALTOGETHER)} altogether"
         elif self.unpacked > max(_ALWAYS, _RATIO * min(self.read + reading, self.size)):
             text = f"unpacks to more than {_RATIO} times its size, which no log does"
         else:
@@ -91,7 +91,7 @@ MOST_BYTES = 4 << 30
 
 
 @contextmanager
-def opened(path: Path, most: int = MOST_BYTES, name: str | None = None) -> Generator[Iterator[LogContent]]:
+def open_logs(path: Path, most: int = MOST_BYTES, name: str | None = None) -> Generator[Iterator[LogContent]]:
     """Open a file, archive, pipe or standard input as a context: an iterator of the logs in it.
 
     Files stay mapped into memory until the context ends. `name` replaces the path in messages. Raise Unusable if the
@@ -99,22 +99,22 @@ def opened(path: Path, most: int = MOST_BYTES, name: str | None = None) -> Gener
     """
     with ExitStack() as stack:
         if path != STDIN:
-            shown, data = str(path), _file(path, most, stack)
+            shown, data = str(path), _map_file(path, most, stack)
         elif sys.stdin is None:  # the caller closed it
             raise Unusable("standard input: is closed; name a file")
         else:
-            shown, data = "standard input", _flowing("standard input", sys.stdin.buffer, most)
+            shown, data = "standard input", _read_stream("standard input", sys.stdin.buffer, most)
         sha256 = hashlib.sha256(data).hexdigest() if isinstance(data, bytes) else None
         content = LogContent(shown if name is None else name, path, data, sha256=sha256)
-        yield _inside(content, _UnpackBudget(most, len(data)), 0)
+        yield _list_logs_inside(content, _UnpackBudget(most, len(data)), 0)
 
 
-def _file(path: Path, most: int, stack: ExitStack) -> Data:
+def _map_file(path: Path, most: int, stack: ExitStack) -> Data:
     """Return a file mapped into memory, or the bytes of a pipe. Raise Unusable if it cannot be read."""
     try:
         file = stack.enter_context(path.open("rb"))
         if not path.stat().st_size or not path.is_file():
-            return _flowing(str(path), file, most)
+            return _read_stream(str(path), file, most)
         return stack.enter_context(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
     except IsADirectoryError:
         raise Unusable(f"{path}: is a folder; name the logs in it") from None
@@ -122,11 +122,11 @@ def _file(path: Path, most: int, stack: ExitStack) -> Data:
         raise Unusable(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
 
 
-def _flowing(name: str, stream: IO[bytes], most: int) -> bytes:
+def _read_stream(name: str, stream: IO[bytes], most: int) -> bytes:
     try:
         return read_all(stream, most)
     except TooMuch:
-        raise Unusable(f"{name}: gives more than {gigabytes(most)}; write it to a file and name that") from None
+        raise Unusable(f"{name}: gives more than {format_gigabytes(most)}; write it to a file and name that") from None
     except OSError as error:
         raise Unusable(f"{name}: cannot be read: {error.strerror or error}") from None
 
@@ -141,19 +141,19 @@ def read_all(stream: IO[bytes] | io.BufferedIOBase, most: int) -> bytes:
     return data.getvalue()
 
 
-def gigabytes(size: int) -> str:
+def format_gigabytes(size: int) -> str:
     """Return a number of bytes as text, such as `1.5 GB`."""
     return f"{size / 2**30:.3g} GB"
 
 
-def _inside(content: LogContent, room: _UnpackBudget, depth: int) -> Iterator[LogContent]:
+def _list_logs_inside(content: LogContent, room: _UnpackBudget, depth: int) -> Iterator[LogContent]:
     """Yield the logs in a file: the file itself if it is not packed, else the logs unpacked from it.
 
     Archives in archives are unpacked too. Raise Unusable if they are nested too deeply.
     """
     head = content.data[:6]
     unpacker = next((unpacker for sign, unpacker in UNPACKERS.items() if head.startswith(sign)), None)
-    kind = None if unpacker else _archive(content.data)
+    kind = None if unpacker else _detect_archive(content.data)
     if unpacker is None and kind is None:
         yield content
         return
@@ -163,14 +163,14 @@ def _inside(content: LogContent, room: _UnpackBudget, depth: int) -> Iterator[Lo
     packed = io.BytesIO(content.data) if isinstance(content.data, bytes) else content.path.open("rb")
     if unpacker:
         with packed, unpacker(packed) as stream:
-            data = _limited(content.name, stream, room, _read_of_file(packed.tell, depth))
-        yield from _inside(replace(content, data=data), room, depth + 1)
+            data = _read_limited(content.name, stream, room, _read_of_file(packed.tell, depth))
+        yield from _list_logs_inside(replace(content, data=data), room, depth + 1)
     else:
         with packed:
-            yield from _members(content, packed, kind or "", room, depth + 1)
+            yield from _list_members(content, packed, kind or "", room, depth + 1)
 
 
-def _archive(data: Data) -> str | None:
+def _detect_archive(data: Data) -> str | None:
     """Return `ZIP` or `TAR` if the bytes are such an archive; otherwise None."""
     if data[:4] in _ZIP:
         return "ZIP"
@@ -183,30 +183,32 @@ def _archive(data: Data) -> str | None:
     return "TAR"
 
 
-def _members(archive: LogContent, file: IO[bytes], kind: str, room: _UnpackBudget, depth: int) -> Iterator[LogContent]:
+def _list_members(
+    archive: LogContent, file: IO[bytes], kind: str, room: _UnpackBudget, depth: int
+) -> Iterator[LogContent]:
     """Yield the logs in an archive. A file that cannot be unpacked is yielded with its error.
 
     Raise Unusable if the archive is damaged, or if its only file cannot be unpacked.
     """
     name = archive.name
     try:
-        entries = list(_entries_of_zip(file) if kind == "ZIP" else _entries_of_tar(file, archive.data))
+        entries = list(_list_zip_entries(file) if kind == "ZIP" else _list_tar_entries(file, archive.data))
     except TooMuch:
         raise Unusable(f"{name}: holds more than {_MOST_FILES:,} files; unpack it and name the logs") from None
     except BROKEN as error:
         raise Unusable(f"{name}: is a damaged {kind} archive ({error}); make it again") from None
     if any(entry.name in ("[Content_Types].xml", "mimetype") for entry in entries):
         texts = [entry for entry in entries if entry.name == "mimetype" or entry.name.endswith(".xml")]
-        raise of_office(name, ((entry.name, _member(name, entry, room, depth)) for entry in texts))
+        raise explain_office_document(name, ((entry.name, _read_member(name, entry, room, depth)) for entry in texts))
     entries = [entry for entry in entries if not _OF_A_MAC.match(entry.name)]
     if not entries:
         raise Unusable(f"{name}: is a {kind} archive with no file in it")
     several = archive.member or len(entries) > 1
     for entry in entries:
-        called = str(Path(f"{name}/{printable(entry.name)}"))  # the spelling in readers' messages, without a ./
+        called = str(Path(f"{name}/{escape(entry.name)}"))  # the spelling in readers' messages, without a ./
         inner = replace(archive, name=called, data=b"", member=several)
         try:
-            yield from _inside(replace(inner, data=_member(inner.name, entry, room, depth)), room, depth)
+            yield from _list_logs_inside(replace(inner, data=_read_member(inner.name, entry, room, depth)), room, depth)
         except Unusable as error:
             if not several:
                 raise
@@ -216,15 +218,15 @@ def _members(archive: LogContent, file: IO[bytes], kind: str, room: _UnpackBudge
         yield replace(archive, data=b"", member=True, refused=Unusable(text))
 
 
-def _member(name: str, entry: _ArchiveEntry, room: _UnpackBudget, depth: int) -> bytes:
+def _read_member(name: str, entry: _ArchiveEntry, room: _UnpackBudget, depth: int) -> bytes:
     try:
         with entry.opener() as stream:
-            return _limited(name, stream, room, _read_of_file(lambda: entry.packed, depth - 1))
+            return _read_limited(name, stream, room, _read_of_file(lambda: entry.packed, depth - 1))
     except BROKEN as error:
         raise Unusable(f"{name}: cannot be unpacked ({error}); unpack the archive yourself") from None
 
 
-def _entries_of_zip(file: IO[bytes]) -> Iterator[_ArchiveEntry]:
+def _list_zip_entries(file: IO[bytes]) -> Iterator[_ArchiveEntry]:
     archive = zipfile.ZipFile(file)
     if len(archive.infolist()) > _MOST_FILES:
         raise TooMuch
@@ -239,7 +241,7 @@ def _open_of_zip(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> IO[bytes]:
     return archive.open(entry)
 
 
-def _entries_of_tar(file: IO[bytes], data: Data) -> Iterator[_ArchiveEntry]:
+def _list_tar_entries(file: IO[bytes], data: Data) -> Iterator[_ArchiveEntry]:
     """Yield the files of a tar archive, and links with a log's name to files that are not in the archive.
 
     Raise TooMuch if there are too many entries.
@@ -256,13 +258,13 @@ def _entries_of_tar(file: IO[bytes], data: Data) -> Iterator[_ArchiveEntry]:
         elif not entry.isdir() and is_called_a_log(entry.name):
             links.append(entry)
     # A link to another file of the archive is read as that file.
-    lost = [link for link in links if _target(link) not in names]
+    lost = [link for link in links if _resolve_link(link) not in names]
     yield from (_ArchiveEntry(link.name, partial(_open_of_tar, archive, link), 0) for link in lost)
     if data[archive.offset :].strip(b"\0"):  # tarfile treats the first unreadable header as the end
         raise tarfile.ReadError("more follows the last file that can be told")
 
 
-def _target(link: tarfile.TarInfo) -> str:
+def _resolve_link(link: tarfile.TarInfo) -> str:
     """Return the path in the archive that a link points to; a symbolic link's target is relative to its folder."""
     folder = posixpath.dirname(link.name) if link.issym() else ""
     return posixpath.normpath(posixpath.join(folder, link.linkname))
@@ -279,14 +281,18 @@ def _read_of_file(read: Callable[[], int], depth: int) -> Callable[[], int]:
     return read if depth == 0 else lambda: 0
 
 
-def _limited(name: str, stream: IO[bytes] | io.BufferedIOBase, room: _UnpackBudget, read: Callable[[], int]) -> bytes:
+def _read_limited(
+    name: str, stream: IO[bytes] | io.BufferedIOBase, room: _UnpackBudget, read: Callable[[], int]
+) -> bytes:
     """Return the unpacked bytes of a stream. Raise Unusable if they exceed the limits, or if the stream is damaged."""
     data = io.BytesIO()
     room.check(name, read())
     try:
         while block := stream.read(_BLOCK):
             if data.tell() + len(block) > room.most:
-                raise Unusable(f"{name}: unpacks to more than {gigabytes(room.most)}; unpack it yourself to read it")
+                raise Unusable(
+                    f"{name}: unpacks to more than {format_gigabytes(room.most)}; unpack it yourself to read it"
+                )
             data.write(block)
             room.unpacked += len(block)
             room.check(name, read())

@@ -258,7 +258,7 @@ _LOGS = {".csv", ".tsv", ".blg", ".etl"}
 _PACKED = {".gz", ".zst", ".bz2", ".xz", ".lzma", ".zip", ".tar", ".tgz"}
 
 
-def suffix(name: str) -> str:
+def find_suffix(name: str) -> str:
     """Return a file name's suffix in lower case, without suffixes of compression: `.csv` for `WEB01.csv.gz`."""
     path = PurePath(name)
     while path.suffix.lower() in _PACKED and PurePath(path.stem).suffix:
@@ -268,12 +268,12 @@ def suffix(name: str) -> str:
 
 def is_called_a_log(name: str) -> bool:
     """Return whether a file name has the suffix of a log or archive, so that an empty file is a lost log."""
-    return suffix(name) in _LOGS | _PACKED
+    return find_suffix(name) in _LOGS | _PACKED
 
 
-def refused(text: Text) -> Unusable:
+def explain_refusal(text: Text) -> Unusable:
     """Return the error, with advice, for a file that no reader supports; a NoLog if the file is not a recording."""
-    begins = f"{text.path}: not a log that can be read: it begins with {opening(text)}"
+    begins = f"{text.path}: not a log that can be read: it begins with {quote_opening(text)}"
     start_of_file = text.data[:_LONG_HEAD]
     if header := _HEADER.search(start_of_file):
         line = start_of_file.count(b"\n", 0, header.start()) + 1
@@ -283,15 +283,15 @@ def refused(text: Text) -> Unusable:
         )
     _, start, _ = text.first_line
     head = text.data[start : start + _HEAD].lstrip(b" \t")
-    program, recording = foreign(text.data[start : start + HEAD].lstrip(b" \t")), True
+    program, recording = name_foreign_format(text.data[start : start + HEAD].lstrip(b" \t")), True
     if not program:
         kind = next((kind for kind in _KINDS if re.match(kind.begins, head, re.DOTALL)), None)
         program, recording = (kind.description, kind.recording) if kind else (None, False)
     if isinstance(recording, bytes):
         recording = re.search(recording, head, re.DOTALL) is not None
     # For an unknown binary file, the name decides.
-    is_binary_log = b"\0" in head and suffix(str(text.path)) in _LOGS
-    if is_binary_log and head.strip(b"\0") and suffix(str(text.path)) == ".blg":
+    is_binary_log = b"\0" in head and find_suffix(str(text.path)) in _LOGS
+    if is_binary_log and head.strip(b"\0") and find_suffix(str(text.path)) == ".blg":
         program = _BLG
     if not recording and (piece := next((name for name, lines in _PIECES.items() if lines.search(start_of_file)), "")):
         program, recording = f"what {piece} records, without its first line or behind other text; {_WHOLE}", True
@@ -301,7 +301,7 @@ def refused(text: Text) -> Unusable:
     return NoLog(name) if head.strip(b"\0") else Empty(name)
 
 
-def opening(text: Text) -> str:
+def quote_opening(text: Text) -> str:
     """Return the first 40 characters of a file's first line that is not blank, in quotes, for a message."""
     shown = text.header[:40].decode("utf-8", errors="replace")
     return '"' + "".join(c if c.isprintable() else "." for c in shown) + ("..." if len(text.header) > 40 else "") + '"'
@@ -309,32 +309,32 @@ def opening(text: Text) -> str:
 
 def is_measured_json(head: bytes) -> bool:
     """Return whether the first bytes of a file are JSON that holds measurements."""
-    head = _json(head)
-    return bool(head) and (_READ_ELSEWHERE.search(head) is not None or _of_json(head) is not None)
+    head = _find_json(head)
+    return bool(head) and (_READ_ELSEWHERE.search(head) is not None or _name_json_format(head) is not None)
 
 
-def foreign(head: bytes) -> str | None:
+def name_foreign_format(head: bytes) -> str | None:
     """Return the name of the unsupported format of measurements that begins with `head`; None for other content."""
     text = next((kind.description for kind in _TEXTS if re.match(kind.begins, head, re.DOTALL)), None)
-    if text or not (json := _json(head)) or _READ_ELSEWHERE.search(json):
+    if text or not (json := _find_json(head)) or _READ_ELSEWHERE.search(json):
         return text
-    return _of_json(json)
+    return _name_json_format(json)
 
 
-def _json(head: bytes) -> bytes:
+def _find_json(head: bytes) -> bytes:
     """Return the first bytes of JSON without a byte order mark; empty for other text and for Plimsoll's own JSON."""
     head = head.replace(b"\0", b"").lstrip(b"\xef\xbb\xbf\xff\xfe \t\r\n")
     return head if head[:1] in (b"[", b"{") and not _OUR_OWN.match(head) else b""
 
 
-def _of_json(head: bytes) -> str | None:
+def _name_json_format(head: bytes) -> str | None:
     if text := next((kind.description for kind in _JSONS if re.search(kind.begins, head, re.DOTALL)), None):
         return text
     enough = all(sum(1 for _ in pattern.finditer(head)) >= _FEWEST_MATCHES for pattern in (_JSON_TIME, _JSON_COUNTER))
     return _UNKNOWN_JSON.description if enough else None
 
 
-def of_office(name: str, members: Iterable[tuple[str, bytes]]) -> Unusable:
+def explain_office_document(name: str, members: Iterable[tuple[str, bytes]]) -> Unusable:
     """Return the error for an office document; NoLog if it has no sheet, or no counter in its sheets.
 
     `members` are the names and contents of the files in the document.

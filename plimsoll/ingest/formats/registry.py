@@ -47,7 +47,7 @@ class _Later:
         return getattr(getattr(module, self._member) if self._member else module, name)
 
 
-def _later(module: str, member: str | None = None, begins: tuple[bytes, ...] = (b"",)) -> Format:
+def _import_later(module: str, member: str | None = None, begins: tuple[bytes, ...] = (b"",)) -> Format:
     """Return the format in a module that is imported at first use: the module itself, or the `member` of this name."""
     return cast("Format", _Later(module, member, begins))
 
@@ -55,36 +55,36 @@ def _later(module: str, member: str | None = None, begins: tuple[bytes, ...] = (
 # Binary formats are recognised by the bytes of a file, before these are decoded as text.
 BINARY: tuple[Format, ...] = (
     blg,
-    _later("load_results.gatling_binary", begins=(b"\0\0\0\0",)),
-    _later("recorders.pcp_archive", begins=(b"\0\0",)),
-    _later("sysstat_binary", begins=(b"\x96\xd5", b"\xd5\x96")),
+    _import_later("load_results.gatling_binary", begins=(b"\0\0\0\0",)),
+    _import_later("recorders.pcp_archive", begins=(b"\0\0",)),
+    _import_later("sysstat_binary", begins=(b"\x96\xd5", b"\xd5\x96")),
 )
 # The first format that recognises a log reads it. Resaved logs come first: their header often looks like the
 # original's.
 FORMATS: tuple[Format, ...] = (
     *BINARY,
-    _later("resaved.get_counter"),
+    _import_later("resaved.get_counter"),
     resaved,
     perfmon.CSV,
     perfmon.TSV,
     perfmon.TYPEPERF,
-    _later("sadf"),
-    _later("recorders.sysstat_text"),
-    _later("recorders.sysstat_json"),
-    _later("sadf.sar"),
-    _later("load_results.jmeter_csv"),
-    _later("load_results.jmeter_xml"),
-    _later("load_results.k6_csv"),
-    _later("load_results.k6_json"),
-    _later("load_results.gatling"),
-    _later("load_results.locust"),
-    _later("load_results.vegeta"),
-    _later("load_results.json_results"),
-    _later("load_results.summaries"),
-    _later("recorders.nmon"),
-    _later("recorders.vmstat"),
-    _later("recorders.atop"),
-    _later("recorders.wide", "COLLECTL"),
-    _later("recorders.wide", "DOOL"),
-    _later("recorders.wide", "PMREP"),
+    _import_later("sadf"),
+    _import_later("recorders.sysstat_text"),
+    _import_later("recorders.sysstat_json"),
+    _import_later("sadf.sar"),
+    _import_later("load_results.jmeter_csv"),
+    _import_later("load_results.jmeter_xml"),
+    _import_later("load_results.k6_csv"),
+    _import_later("load_results.k6_json"),
+    _import_later("load_results.gatling"),
+    _import_later("load_results.locust"),
+    _import_later("load_results.vegeta"),
+    _import_later("load_results.json_results"),
+    _import_later("load_results.summaries"),
+    _import_later("recorders.nmon"),
+    _import_later("recorders.vmstat"),
+    _import_later("recorders.atop"),
+    _import_later("recorders.wide", "COLLECTL"),
+    _import_later("recorders.wide", "DOOL"),
+    _import_later("recorders.wide", "PMREP"),
 )

@@ -9,16 +9,16 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from plimsoll.ingest.shared.same_time import one_row_a_time
+from plimsoll.ingest.shared.same_time import join_rows_of_one_time
 from plimsoll.model.errors import Unusable
 from plimsoll.model.log import Log
 from plimsoll.model.parameters import Parameter
-from plimsoll.model.remark import Kind, Remark, counted, short
+from plimsoll.model.remark import Kind, Remark, format_count, shorten
 from plimsoll.model.run import StoredRun
-from plimsoll.model.series import Series, host_key
-from plimsoll.model.times import duration_text
-from plimsoll.store.lease import Lease, LeaseEnded, leased
-from plimsoll.store.line_protocol import as_stored, same_when_written
+from plimsoll.model.series import Series, make_host_key
+from plimsoll.model.times import format_duration
+from plimsoll.store.lease import Lease, LeaseEnded, hold_lease
+from plimsoll.store.line_protocol import convert_to_stored, find_same_when_written
 from plimsoll.store.protocol import RunStore, RunSummary, StoreState, Work
 from plimsoll.store.store import Store
 
@@ -71,15 +71,15 @@ def load(
     remarks: list[Remark] = []
     loading = None
     try:
-        with leased(store.runs.claims, run.name, Work.LOADING, notify=notify) as lease:
+        with hold_lease(store.runs.claims, run.name, Work.LOADING, notify=notify) as lease:
             listed = find(store.runs, run.name)
             earlier = store.runs.get(run.name) if listed else None
-            if earlier and (difference := _difference(earlier, run)):
+            if earlier and (difference := _describe_difference(earlier, run)):
                 text = f'run "{run.name}" is in {store.name} already, {difference}; delete it first, or choose another '
                 raise Unusable(f"{text}name")
             if not earlier:
                 _refuse_old(store, logs)
-                remarks += _existing_data(store, run, merge=merge)
+                remarks += _remark_existing_data(store, run, merge=merge)
             if listed is None or earlier is None or listed.state is StoreState.DELETING:
                 # A new generation: an interrupted delete, which may continue, affects only the old one.
                 listed = store.runs.save(run)
@@ -118,7 +118,7 @@ class _Loading:
         if not self.run.complete:
             self._mark(StoreState.COMPLETE, self.run.values, self.run.refused)
         remarks = tuple(
-            Remark(Kind.SKIPPED, f"{counted(count, 'point')} refused by {self.store.name}: {why}", count=count)
+            Remark(Kind.SKIPPED, f"{format_count(count, 'point')} refused by {self.store.name}: {why}", count=count)
             for why, count in self.reasons.items()
         )
         return Loaded(written, before, missing, self.run.refused, remarks)
@@ -127,7 +127,7 @@ class _Loading:
         """Write all values but the first `skip`, which an earlier call wrote."""
         passed = 0
         # Where recordings overlap, the first one counts, so it is written last.
-        for log in map(one_row_a_time, reversed(logs)):
+        for log in map(join_rows_of_one_time, reversed(logs)):
             rows = max(1, VALUES_AT_ONCE // max(1, len(log.series)))
             todo: list[Log] = []
             for start in range(0, len(log.times), rows):
@@ -153,12 +153,12 @@ class _Loading:
         for _ in range(_TRIES):
             if self._wrote:
                 time.sleep(self.store.settle_s)
-            lacks = [_missing(self.store, self.run, log) for log in self.logs]
+            lacks = [_count_missing(self.store, self.run, log) for log in self.logs]
             if not any(lacks):
                 if lost:
                     self.notify(
-                        f'{counted(lost, "value")} of run "{self.run.name}" were missing in {self.store.name} after '
-                        "they were written, and were written again"
+                        f'{format_count(lost, "value")} of run "{self.run.name}" were missing in {self.store.name} '
+                        "after they were written, and were written again"
                     )
                 return lost
             lost = lost or sum(lacks)
@@ -167,7 +167,7 @@ class _Loading:
             last = max(at for at, count in enumerate(lacks) if count)
             self._write(self.logs[: last + 1])
         raise Unusable(
-            f'{self.store.name}: {counted(lost, "value")} of run "{self.run.name}" were acknowledged, but are not '
+            f'{self.store.name}: {format_count(lost, "value")} of run "{self.run.name}" were acknowledged, but are not '
             "there; see the log of the server, and call again"
         )
 
@@ -181,14 +181,14 @@ def find(store: RunStore, name: str) -> RunSummary | None:
     return next((run for run in store.summaries() if run.name == name), None)
 
 
-def _missing(store: RunStore, run: RunSummary, log: Log) -> int:
+def _count_missing(store: RunStore, run: RunSummary, log: Log) -> int:
     """Return how many values of a log the store lacks, within the store's retention."""
-    log = one_row_a_time(log)
+    log = join_rows_of_one_time(log)
     if not len(log.times):
         return 0
     start = max(int(log.times[0]), store.oldest() or int(log.times[0]))
     expected: dict[object, tuple[Series, NDArray[np.bool_]]] = {}
-    for series, column in zip(map(as_stored, log.series), log.columns, strict=True):
+    for series, column in zip(map(convert_to_stored, log.series), log.columns, strict=True):
         has = ~np.isnan(column) & (log.times >= start)
         expected[series.key] = (series, has | expected[series.key][1]) if series.key in expected else (series, has)
     rows, end, samples = [*expected.values()], int(log.times[-1]), store.samples(run)
@@ -201,7 +201,9 @@ def _missing(store: RunStore, run: RunSummary, log: Log) -> int:
     )
 
 
-def unload(store: RunStore, name: str, *, force: bool = False, notify: Callable[[str], None] = lambda _: None) -> None:
+def unload_run(
+    store: RunStore, name: str, *, force: bool = False, notify: Callable[[str], None] = lambda _: None
+) -> None:
     """Delete a run with its samples, but not live samples or samples of other runs.
 
     `force` ends another command's load or deletion of the run. `notify` gets a sentence when the call waits for another
@@ -211,7 +213,7 @@ def unload(store: RunStore, name: str, *, force: bool = False, notify: Callable[
     if not find(store, name):
         names = ", ".join(run.name for run in store.summaries()) or "none"
         raise Unusable(f'run "{name}" is not in {store.name}; it has {names}')
-    with leased(store.claims, name, Work.DELETING, force=force, notify=notify) as lease:
+    with hold_lease(store.claims, name, Work.DELETING, force=force, notify=notify) as lease:
         # A run has a second generation if saving it was interrupted.
         while listed := find(store, name):
             lease.check()
@@ -228,7 +230,7 @@ def _refuse_unloadable(logs: Sequence[Log]) -> None:
                 f"{log.path}: does not say its time zone; name it with {Parameter.ZONE}, such as Europe/Berlin"
             )
     places = [(log, series) for log in logs for series in log.series]
-    for other, value in same_when_written([series for _, series in places]):
+    for other, value in find_same_when_written([series for _, series in places]):
         log, series = places[other]
         first, like = places[value]
         raise Unusable(
@@ -243,21 +245,22 @@ def _refuse_old(store: Store, logs: Sequence[Log]) -> None:
     for log in logs:
         if oldest is not None and (old := int(np.searchsorted(log.times, oldest))):
             raise Unusable(
-                f"{log.path}: {counted(old, 'row')} of {len(log.times):,} are older than {store.name} keeps them (from "
+                f"{log.path}: {format_count(old, 'row')} of {len(log.times):,} are older than {store.name} keeps them "
+                "(from "
                 f"{log.zone.clock(oldest)} on): lengthen its retention, or write what is left with plimsoll convert, "
                 "and load that"
             )
 
 
-def _existing_data(store: Store, run: StoredRun, *, merge: bool) -> Iterator[Remark]:
+def _remark_existing_data(store: Store, run: StoredRun, *, merge: bool) -> Iterator[Remark]:
     """Yield a remark on each host that has data in the store at the run's time. Raise Overlapping unless `merge`."""
     runs = [summary for summary in store.runs.summaries() if summary.start <= run.end and run.start <= summary.end]
     for host in run.hosts:
-        key = host_key(host)
+        key = make_host_key(host)
         spans = [
             recording.times
             for recording in run.recordings
-            if len(recording.times) and any(host_key(series.host) == key for series in recording.series)
+            if len(recording.times) and any(make_host_key(series.host) == key for series in recording.series)
         ]
         if not spans:
             continue
@@ -265,8 +268,8 @@ def _existing_data(store: Store, run: StoredRun, *, merge: bool) -> Iterator[Rem
         series = store.samples.series(start, end, [host]).series
         if not series:
             continue
-        names = [f'run "{summary.name}"' for summary in runs if key in map(host_key, summary.hosts)]
-        whose = f"{host} has {len(series):,} series over these {duration_text(end - start)} in {store.name} already"
+        names = [f'run "{summary.name}"' for summary in runs if key in map(make_host_key, summary.hosts)]
+        whose = f"{host} has {len(series):,} series over these {format_duration(end - start)} in {store.name} already"
         if not merge:
             raise Overlapping(
                 f"{whose}, of {' and '.join(names) or 'live collection'}; load over them with {Parameter.MERGE}, "
@@ -279,7 +282,7 @@ def _existing_data(store: Store, run: StoredRun, *, merge: bool) -> Iterator[Rem
         )
 
 
-def _difference(earlier: StoredRun, run: StoredRun) -> str | None:
+def _describe_difference(earlier: StoredRun, run: StoredRun) -> str | None:
     """Return how an earlier run of the same name differs from this run, as text; None if they are equal."""
     had, has = ([recording.sha256 for recording in stored_run.recordings] for stored_run in (earlier, run))
     if had != has:
@@ -304,8 +307,8 @@ def refuse_name(name: str, place: str) -> None:
     valid = name.strip() == name and name.isprintable() and not name.endswith("\\") and len(name) <= _LONGEST_NAME
     if not name or not valid:
         raise Unusable(
-            f'{place} "{short(name)}": give a name of 1 to {_LONGEST_NAME} characters that can be seen, without spaces '
-            "at its ends or a last \\"
+            f'{place} "{shorten(name)}": give a name of 1 to {_LONGEST_NAME} characters that can be seen, without '
+            "spaces at its ends or a last \\"
         )
 
 

@@ -11,21 +11,21 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from plimsoll.ingest.shared.same_time import LONGEST_HOLE, last_long
-from plimsoll.ingest.shared.zones import is_steady, rule_of
+from plimsoll.ingest.shared.same_time import LONGEST_HOLE, is_lasting
+from plimsoll.ingest.shared.zones import find_zone_rules, is_steady
 from plimsoll.model.errors import Unusable
 from plimsoll.model.group_pairs import group_pairs
 from plimsoll.model.lazy_dataclass import dataclass
-from plimsoll.model.log import Times, sampling_interval
-from plimsoll.model.remark import Kind, Remarks, counted
-from plimsoll.model.times import SECOND, Zone, duration_text, instant, utc
+from plimsoll.model.log import Times, find_sampling_interval
+from plimsoll.model.remark import Kind, Remarks, format_count
+from plimsoll.model.times import SECOND, Zone, convert_to_datetime, convert_to_instant, format_duration
 
 HOUR = 3600 * SECOND
 DAY = 24 * HOUR
 QUARTER = HOUR // 4  # offsets from UTC are multiples of it
 _QUARTERS = DAY // QUARTER
 # Times in implausible years are damage.
-EARLIEST, LATEST = (instant(datetime(year, 1, 1, tzinfo=UTC)) for year in (1980, 2201))
+EARLIEST, LATEST = (convert_to_instant(datetime(year, 1, 1, tzinfo=UTC)) for year in (1980, 2201))
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,9 @@ _LONGEST_PAUSE = 900 * SECOND  # a longer one may have hidden anything
 _CLOSER = 0.75  # intervals: of two passes over the same time, each second step is shorter
 
 
-def to_utc(local: Times, zone: Zone, lines: Sequence[int], remarks: Remarks, headers: Sequence[int] = ()) -> Times:
+def convert_to_utc(
+    local: Times, zone: Zone, lines: Sequence[int], remarks: Remarks, headers: Sequence[int] = ()
+) -> Times:
     """Return the instants (UTC, ns) of rows in file order; `local` are wall-clock times (ns, as if they were UTC).
 
     The rules of a named zone apply. With a fixed offset, the rules of its Windows name in zones.yaml apply as long as
@@ -62,42 +64,42 @@ def to_utc(local: Times, zone: Zone, lines: Sequence[int], remarks: Remarks, hea
     """
     _refuse_half_days(local, lines, remarks)
     if not isinstance(zone.rule, timezone):
-        ruled = ruled_by(local, zone.rule, None)
+        ruled = apply_zone_rules(local, zone.rule, None)
         return local if ruled is None else _apply_rules(ruled, local, lines, remarks)
     if not zone.is_specified:
-        return local + _changes(local, lines, remarks, _begun_again(lines, headers))
-    ends = [0, *sorted(_begun_again(lines, headers)), len(local)]
-    parts = [_by_offset(local[a:b], zone.name, zone.rule, lines[a:b], remarks) for a, b in pairwise(ends)]
+        return local + _find_changes(local, lines, remarks, _find_new_beginnings(lines, headers))
+    ends = [0, *sorted(_find_new_beginnings(lines, headers)), len(local)]
+    parts = [_convert_by_offset(local[a:b], zone.name, zone.rule, lines[a:b], remarks) for a, b in pairwise(ends)]
     return np.concatenate(parts)
 
 
-def in_order(
+def sort_times(
     times: Times, lines: Sequence[int], headers: Sequence[int], remarks: Remarks
 ) -> tuple[Times, NDArray[np.intp] | None]:
     """Return instants in ascending order, and the file row of each (None if the order is unchanged).
 
-    Steps back in time get a remark. `headers` is as in `to_utc`.
+    Steps back in time get a remark. `headers` is as in `convert_to_utc`.
     """
     back = np.flatnonzero(np.diff(times) < 0) + 1
     if not len(back):
         return times, None
     order = np.argsort(times, kind="stable")
-    mixed = _mixed(times, order)
-    anew = _begun_again(lines, headers)
+    mixed = _find_mixed(times, order)
+    anew = _find_new_beginnings(lines, headers)
     tell(
         ((JOINED if at in anew else CLOCK, lines[at], int(times[at - 1] - times[at])) for at in back.tolist()),
         remarks,
     )
     longest = int((times[back - 1] - times[back]).max())
-    if longest >= LONGEST_HOLE and last_long(mixed, sampling_interval(times)):
-        text = f"{counted(len(mixed), 'row')} lie between rows from before the clock stepped back: all count"
+    if longest >= LONGEST_HOLE and is_lasting(mixed, find_sampling_interval(times)):
+        text = f"{format_count(len(mixed), 'row')} lie between rows from before the clock stepped back: all count"
         remarks.add(Kind.CONTRADICTORY, text, count=len(mixed))
     return times[order], order
 
 
-def _mixed(times: Times, order: NDArray[np.intp]) -> Times:
+def _find_mixed(times: Times, order: NDArray[np.intp]) -> Times:
     """Return the times of rows that are closer than the sampling interval to a row from elsewhere in the file."""
-    interval, ordered = sampling_interval(times) or 0, times[order]
+    interval, ordered = find_sampling_interval(times) or 0, times[order]
     steps, apart = np.diff(ordered), np.diff(order)
     close = (steps > 0) & (steps < _CLOSER * interval)
     mixed = np.zeros(len(times), dtype=bool)
@@ -118,28 +120,30 @@ def _refuse_half_days(local: Times, lines: Sequence[int], remarks: Remarks) -> N
         )
 
 
-def _begun_again(lines: Sequence[int], headers: Sequence[int]) -> Set[int]:
+def _find_new_beginnings(lines: Sequence[int], headers: Sequence[int]) -> Set[int]:
     """Return the indices of the rows that follow a repeated header."""
     values = np.searchsorted(np.asarray(lines), headers) if headers else []
     return {int(at) for at in values} - {0, len(lines)}
 
 
-def _by_offset(local: Times, name: str, rule: timezone, lines: Sequence[int], remarks: Remarks) -> Times:
+def _convert_by_offset(local: Times, name: str, rule: timezone, lines: Sequence[int], remarks: Remarks) -> Times:
     """Return the instants of rows by the header's offset, corrected for later changes of the clock."""
     offset = rule.utcoffset(None) // timedelta(microseconds=1) * 1000
     if is_steady(name):
         return local - offset
-    times = _by_name(local, name, offset, lines, remarks)
-    return times + _changes(times + offset, lines, remarks)
+    times = _convert_by_name(local, name, offset, lines, remarks)
+    return times + _find_changes(times + offset, lines, remarks)
 
 
-def _changes(local: Times, lines: Sequence[int], remarks: Remarks, begun_again: Set[int] = frozenset()) -> Times | int:
+def _find_changes(
+    local: Times, lines: Sequence[int], remarks: Remarks, begun_again: Set[int] = frozenset()
+) -> Times | int:
     """Return the correction of each row (ns) for the changes of daylight saving time before it.
 
     A step back at a row in `begun_again`, where another file may begin, counts only at a time when clocks change.
     """
     steps = np.diff(local)
-    interval = sampling_interval(local)
+    interval = find_sampling_interval(local)
     if interval is None or interval >= HOUR:
         return 0
     slack = max(interval // 2, 2 * SECOND)
@@ -150,7 +154,7 @@ def _changes(local: Times, lines: Sequence[int], remarks: Remarks, begun_again: 
         before, after, tolerance = int(local[at]), int(local[at + 1]), interval + slack
         whole = steps[at] + HOUR <= tolerance and at + 1 not in begun_again
         # Exactly one full hour of the clock is missing, at a time when clocks are set forward.
-        hour = instant(utc(before + tolerance).replace(minute=0, second=0, microsecond=0))
+        hour = convert_to_instant(convert_to_datetime(before + tolerance).replace(minute=0, second=0, microsecond=0))
         skips = abs(before - hour) <= tolerance and abs(after - hour - HOUR) <= tolerance
         if steps[at] < 0 and (whole or _may_change(before)):
             added[at + 1] = HOUR
@@ -166,14 +170,14 @@ def _changes(local: Times, lines: Sequence[int], remarks: Remarks, begun_again: 
 
 def _may_change(local: int) -> bool:
     """Return whether clocks may change at a local time: in the small hours of a Sunday in spring or autumn."""
-    moment = utc(local)
+    moment = convert_to_datetime(local)
     return moment.hour <= 3 and moment.month in _MONTHS_OF_CHANGE and moment.weekday() == _SUNDAY
 
 
-def _by_name(local: Times, name: str, offset: int, lines: Sequence[int], remarks: Remarks) -> Times:
+def _convert_by_name(local: Times, name: str, offset: int, lines: Sequence[int], remarks: Remarks) -> Times:
     """Return the instants by the rules of the header's zone, or by its offset if the rows contradict the rules."""
-    rule = rule_of(name)
-    ruled = ruled_by(local, rule, offset) if rule else None
+    rule = find_zone_rules(name)
+    ruled = apply_zone_rules(local, rule, offset) if rule else None
     if rule is None or ruled is None:
         return local - offset
     if ruled.against is not None:
@@ -183,14 +187,14 @@ def _by_name(local: Times, name: str, offset: int, lines: Sequence[int], remarks
             line=lines[ruled.against],
         )
         return local - offset
-    steps, interval = np.diff(local), sampling_interval(local)
+    steps, interval = np.diff(local), find_sampling_interval(local)
     for at in np.flatnonzero(np.diff(ruled.offsets)).tolist():
         change = int(ruled.offsets[at + 1] - ruled.offsets[at])
         if steps[at] < change:  # rows out of order get a remark elsewhere
             continue
-        by = duration_text(abs(change))
+        by = format_duration(abs(change))
         verb, then = ("skips", "earlier") if change > 0 else ("goes back by", "later")
-        matches = like(int(steps[at]) - change, interval, abs(change))
+        matches = is_interval_step(int(steps[at]) - change, interval, abs(change))
         pause = "" if matches else " while the log pauses"
         remarks.add(
             Kind.REPAIRED if matches else Kind.GUESSED,
@@ -205,7 +209,7 @@ def _apply_rules(ruled: Ruled, local: Times, lines: Sequence[int], remarks: Rema
     for at, until in ruled.doubtful:
         remarks.add(
             Kind.GUESSED,
-            f"{counted(until - at, 'row')} of the hour that repeats when daylight saving time ends: "
+            f"{format_count(until - at, 'row')} of the hour that repeats when daylight saving time ends: "
             "taken for its first time round",
             line=lines[at],
             count=until - at,
@@ -218,11 +222,11 @@ def tell(steps: Iterable[tuple[str, int, int]], remarks: Remarks) -> None:
     steps_by_reason = group_pairs((reason, (line, back)) for reason, line, back in steps)
     for reason, steps_back in steps_by_reason.items():
         line, back = min(steps_back)
-        text = f"{reason} by {duration_text(back)}: rows are put in the order of time"
+        text = f"{reason} by {format_duration(back)}: rows are put in the order of time"
         remarks.add(Kind.REPAIRED, text, line=line, count=len(steps_back))
 
 
-def ruled_by(local: Times, rule: tzinfo, begun: int | None) -> Ruled | None:
+def apply_zone_rules(local: Times, rule: tzinfo, begun: int | None) -> Ruled | None:
     """Return the offsets that a zone's rules give to local times (ns).
 
     `begun` is the offset at the first row, None if unknown. Return None without rows, or if the zone never has that
@@ -230,27 +234,27 @@ def ruled_by(local: Times, rule: tzinfo, begun: int | None) -> Ruled | None:
     """
     if not len(local):
         return None
-    first, second = offsets(local, rule)
+    first, second = compute_offsets(local, rule)
     if begun is not None and begun not in (first[0], second[0]):
         return None
-    steps, interval = np.diff(local, prepend=local[0]), sampling_interval(local)
+    steps, interval = np.diff(local, prepend=local[0]), find_sampling_interval(local)
     taken = first.copy()
     doubtful: list[tuple[int, int]] = []
     for start, stop in np.flatnonzero(np.diff(second < first, prepend=False, append=False)).reshape(-1, 2).tolist():
         is_known = begun is not None or start > 0  # a clock that reaches the hour is in its first pass
         begins_again = start == 0 and begun == int(second[0]) if is_known else None
         size = int(first[start] - second[start])
-        again, doubt = _second_time(range(start, stop), size, begins_again, steps, interval)
+        again, doubt = _find_second_pass(range(start, stop), size, begins_again, steps, interval)
         taken[again:stop] = second[again:stop]
         if doubt is not None:
             doubtful.append((doubt, again))
     missing = np.flatnonzero(second > first).tolist()
     changes = (np.flatnonzero(np.diff(taken)) + 1).tolist()
-    over = [at for at in changes if like(int(steps[at]), interval, abs(int(taken[at] - taken[at - 1])))]
+    over = [at for at in changes if is_interval_step(int(steps[at]), interval, abs(int(taken[at] - taken[at - 1])))]
     return Ruled(taken, doubtful, min([*missing, *over], default=None))
 
 
-def _second_time(
+def _find_second_pass(
     hour: range, size: int, begins_again: bool | None, steps: Times, interval: int | None
 ) -> tuple[int, int | None]:
     """Return the first row of the second pass through a repeated hour, and the first uncertain row (None: no such row).
@@ -264,7 +268,7 @@ def _second_time(
         return hour.start, None
     entered = range(max(hour.start, 1), hour.stop)  # the first row has no predecessor
     for at in entered:
-        if steps[at] < -min(size, HOUR) // 2 or like(int(steps[at]) + size, interval, size):
+        if steps[at] < -min(size, HOUR) // 2 or is_interval_step(int(steps[at]) + size, interval, size):
             return at, None
     pauses = [at for at in entered if interval and steps[at] > interval + min(1.5 * interval, size // 4)]
     may_be = [hour.start, *pauses] if begins_again is None else pauses
@@ -272,17 +276,17 @@ def _second_time(
         return hour.stop, None
     # A few lost samples matter less than a clock that seems unchanged.
     likely = may_be if begins_again is None else [at for at in pauses if steps[at] - (interval or 0) > size // 4]
-    if likely and hour.stop < len(steps) and like(int(steps[hour.stop]), interval, size):
+    if likely and hour.stop < len(steps) and is_interval_step(int(steps[hour.stop]), interval, size):
         return likely[-1], likely[0] if len(likely) > 1 else None
     return hour.stop, may_be[0]
 
 
-def like(step: int, interval: int | None, change: int) -> bool:
+def is_interval_step(step: int, interval: int | None, change: int) -> bool:
     """Return whether a clock step is one sampling interval, rather than an interval changed by `change` ns."""
     return interval is not None and abs(step - interval) <= min(max(interval // 2, 2 * SECOND), change // 4)
 
 
-def offsets(local: Times, rule: tzinfo) -> tuple[Times, Times]:
+def compute_offsets(local: Times, rule: tzinfo) -> tuple[Times, Times]:
     """Return a zone's two offsets to UTC (ns) at local times (ns), to the quarter of an hour.
 
     At a repeated time these are the offsets of both passes, at a missing time the offsets before and after the change;
@@ -296,7 +300,10 @@ def offsets(local: Times, rule: tzinfo) -> tuple[Times, Times]:
     table[days - begin] = 1
     changing: list[int] = []
     for at in np.flatnonzero(table).tolist():
-        of_day = {*_offsets((begin + at) * _QUARTERS, rule), *_offsets((begin + at + 1) * _QUARTERS, rule)}
+        of_day = {
+            *_compute_offsets((begin + at) * _QUARTERS, rule),
+            *_compute_offsets((begin + at + 1) * _QUARTERS, rule),
+        }
         table[at] = min(of_day)
         if len(of_day) > 1:
             changing.append(begin + at)
@@ -306,17 +313,17 @@ def offsets(local: Times, rule: tzinfo) -> tuple[Times, Times]:
     second = first.copy()
     rows = np.flatnonzero(np.isin(days, changing))
     quarters, inverse = np.unique(local[rows] // QUARTER, return_inverse=True)
-    pairs = [_offsets(int(quarter), rule) for quarter in quarters]
+    pairs = [_compute_offsets(int(quarter), rule) for quarter in quarters]
     first[rows], second[rows] = np.array(pairs, dtype=np.int64)[inverse].T
     return first, second
 
 
-def _offsets(quarter: int, rule: tzinfo) -> tuple[int, int]:
+def _compute_offsets(quarter: int, rule: tzinfo) -> tuple[int, int]:
     """Return the UTC offsets (ns) of a zone for the first and the second time at which its clocks show a local time.
 
     They differ only in the hour that comes twice. `quarter` is the local time, in quarter hours since 1970.
     """
-    moment = utc(quarter * QUARTER).replace(tzinfo=None)
+    moment = convert_to_datetime(quarter * QUARTER).replace(tzinfo=None)
     durations = [moment.replace(tzinfo=rule, fold=fold).utcoffset() or timedelta() for fold in (0, 1)]
     first, second = (offset // timedelta(microseconds=1) * 1000 for offset in durations)
     return first, second

@@ -7,9 +7,9 @@ import numpy as np
 
 from plimsoll.model.log import Log, Times
 from plimsoll.model.parameters import Parameter
-from plimsoll.model.remark import Kind, Remark, counted
+from plimsoll.model.remark import Kind, Remark, format_count
 from plimsoll.model.series import LOAD_DRIVER
-from plimsoll.model.times import SECOND, duration_text
+from plimsoll.model.times import SECOND, format_duration
 
 # Our choice: a driver that pauses for this long, and for longer than it worked before and afterwards, was started
 # again. A running driver keeps sending requests even while the system is down.
@@ -53,7 +53,7 @@ def choose_runs(logs: Sequence[Log]) -> tuple[list[Log], list[Remark]]:
         if first is not None:
             run = max(reversed(runs), key=lambda run: min(int(run.times[-1]), last) - max(int(run.times[0]), first))
         if len(runs) > 1:
-            remarks.append(_remark(log, runs, run, newest=first is None))
+            remarks.append(_make_remark(log, runs, run, newest=first is None))
         chosen.append(run)
     return chosen, remarks
 
@@ -62,14 +62,14 @@ def _is_of_driver(log: Log) -> bool:
     return any(series.measurement in LOAD_DRIVER for series in log.series)
 
 
-def _remark(log: Log, runs: Sequence[Log], run: Log, *, newest: bool) -> Remark:
+def _make_remark(log: Log, runs: Sequence[Log], run: Log, *, newest: bool) -> Remark:
     def span(of_run: Log) -> str:
         start = log.zone.clock(int(of_run.times[0]))
-        return f"{start} for {duration_text(int(of_run.times[-1] - of_run.times[0]))}"
+        return f"{start} for {format_duration(int(of_run.times[-1] - of_run.times[0]))}"
 
     why = "the newest" if newest else "recorded with the counters"
     other_runs = [other for other in runs if other is not run]
     shown = "; ".join(span(other) for other in other_runs[-3:])
-    text = f"holds {counted(len(runs), 'run')}: that from {span(run)}, {why}, is judged; "
+    text = f"holds {format_count(len(runs), 'run')}: that from {span(run)}, {why}, is judged; "
     name = f"name the time of another with {Parameter.FROM} and {Parameter.TO} ({shown})"
     return Remark(Kind.NOTED, text + name, file=str(log.path))

@@ -15,7 +15,7 @@ from plimsoll.ingest.files.streams import Data
 from plimsoll.model.errors import NoLog, Unusable
 from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.parameters import Parameter
-from plimsoll.model.shipped_tables import shipped_table
+from plimsoll.model.shipped_tables import load_shipped_table
 
 _MOST_WORDS = 200
 _MOST_LETTERS = 200  # between other letters: enough to tell a language; more may be noise
@@ -163,11 +163,11 @@ def guess_code_page(raw: bytes) -> str:
     """Return the likeliest code page of bytes that are not UTF-8; cp1252 if several are equally likely."""
     zone = _ZONE.match(raw)
     # A truncated zone may end within a character.
-    words = _words(raw[zone.end() :] if zone else raw) or _words(raw)
+    words = _join_words(raw[zone.end() :] if zone else raw) or _join_words(raw)
     named = zone[0].decode("ascii", errors="replace") if zone else ""
     # Of equally likely pages the first counts: ANSI before OEM, and cp1252 before all.
-    pages = [(page, script) for rank in (0, 1) for script in _scripts() for page in script.pages[rank : rank + 1]]
-    return max(pages, key=lambda pair: _likelihood(words, *pair, named))[0]
+    pages = [(page, script) for rank in (0, 1) for script in _load_scripts() for page in script.pages[rank : rank + 1]]
+    return max(pages, key=lambda pair: _score_likelihood(words, *pair, named))[0]
 
 
 def read_as(page: str) -> str:
@@ -175,7 +175,7 @@ def read_as(page: str) -> str:
     return f"read as code page {page.removeprefix('cp')}, a guess; name another with {Parameter.ENCODING}"
 
 
-def _words(raw: bytes) -> bytes:
+def _join_words(raw: bytes) -> bytes:
     """Return the distinct words that are not ASCII, joined; names repeat from column to column."""
     # These signs are never part of a multi-byte character.
     words = {word for word in re.split(rb'[",()\t;]+', raw) if not word.isascii()}
@@ -183,11 +183,11 @@ def _words(raw: bytes) -> bytes:
 
 
 @cache
-def _scripts() -> tuple[_Script, ...]:
-    return tuple(shipped_table("plimsoll.ingest.shared", "code_pages.yaml", dict[str, _Script]).values())
+def _load_scripts() -> tuple[_Script, ...]:
+    return tuple(load_shipped_table("plimsoll.ingest.shared", "code_pages.yaml", dict[str, _Script]).values())
 
 
-def _likelihood(raw: bytes, page: str, script: _Script, zone: str) -> float:
+def _score_likelihood(raw: bytes, page: str, script: _Script, zone: str) -> float:
     """Return a score for how likely bytes are text of a script in a code page; minus infinity if they are not."""
     try:
         text = raw.decode(page)
@@ -199,11 +199,11 @@ def _likelihood(raw: bytes, page: str, script: _Script, zone: str) -> float:
     # Words have much in common, so most letters have the same neighbours many times.
     letters = Counter(_LETTER.findall(f" {text} "))
     for (before, char, after), count in islice(letters.items(), _MOST_LETTERS):
-        value += count * (2 if char >= _WIDE else 1) * _weight(before, char, after, script, at_home)
+        value += count * (2 if char >= _WIDE else 1) * _weigh_character(before, char, after, script, at_home)
     return value
 
 
-def _weight(before: str, char: str, after: str, script: _Script, at_home: bool) -> int:
+def _weigh_character(before: str, char: str, after: str, script: _Script, at_home: bool) -> int:
     if char.isupper() and before.isalpha() and (before.islower() or after.islower()):
         return -2  # a capital never follows within a word
     expected = at_home and char >= _WIDE and char.isalpha()

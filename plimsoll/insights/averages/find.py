@@ -10,12 +10,12 @@ from typing import Literal
 
 import numpy as np
 
-from plimsoll.insights.leading_signals import leading, plain, smallest_change, upper_limits
+from plimsoll.insights.leading_signals import find_smallest_change, list_leading, list_plain_signals, list_upper_limits
 from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.log import Values
 from plimsoll.model.samples import Samples
 from plimsoll.review.review import Review
-from plimsoll.review.statistics import Figures, figures, weights_of
+from plimsoll.review.statistics import Figures, compute_figures, compute_weights
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.subjects import Subject
 
@@ -50,25 +50,27 @@ class MisleadingAverage:
     share: float | None = None
 
 
-def misleading_averages(review: Review) -> tuple[MisleadingAverage, ...]:
+def find_misleading_averages(review: Review) -> tuple[MisleadingAverage, ...]:
     """Return the averages that mislead most: first averages that hide a crossed limit, then averages of bursts.
 
     Averages of one kind are sorted by how far the hidden values are from the mean.
     """
-    limits = {(finding.rule.signal, subject.key): limit for finding, subject, limit in reversed(upper_limits(review))}
+    limits = {
+        (finding.rule.signal, subject.key): limit for finding, subject, limit in reversed(list_upper_limits(review))
+    }
 
     def rank(average: MisleadingAverage) -> tuple[bool, bool, float]:
         values = {"bursts": average.figures.nonzero_mean, "tail": average.figures.p99, "two levels": average.high}
         mean, hidden = average.figures.mean or 0.0, values[average.kind] or 0.0
         hides = mean <= limits.get((average.name, average.subject.key), float("inf")) < hidden
-        return hides, average.kind == "bursts", (hidden - mean) / smallest_change(average.signal.unit)
+        return hides, average.kind == "bursts", (hidden - mean) / find_smallest_change(average.signal.unit)
 
     averages = (
         average
-        for name, signal in plain(review.question.signals)
+        for name, signal in list_plain_signals(review.question.signals)
         if not name.startswith("process.")
-        for subject, samples in leading(review, name)
-        if (average := _misleading(name, signal, subject, samples))
+        for subject, samples in list_leading(review, name)
+        if (average := _describe_misleading(name, signal, subject, samples))
     )
     first: dict[object, MisleadingAverage] = {}
     for average in sorted(averages, key=rank, reverse=True):  # reads and transfers of a disk tell the same
@@ -76,12 +78,12 @@ def misleading_averages(review: Review) -> tuple[MisleadingAverage, ...]:
     return tuple(first.values())[:_MOST]
 
 
-def _misleading(name: str, signal: Signal, subject: Subject, samples: Samples) -> MisleadingAverage | None:
+def _describe_misleading(name: str, signal: Signal, subject: Subject, samples: Samples) -> MisleadingAverage | None:
     """Return how a signal's mean misleads, with the signal's figures; None if the mean does not mislead."""
     values = samples.present.values
     if len(values) < _FEWEST_SAMPLES:
         return None
-    smallest, mean, highest = smallest_change(signal.unit), float(values.mean()), float(values.max())
+    smallest, mean, highest = find_smallest_change(signal.unit), float(values.mean()), float(values.max())
     if highest - mean < smallest:
         return None
     share = np.count_nonzero(values) / len(values)
@@ -92,16 +94,16 @@ def _misleading(name: str, signal: Signal, subject: Subject, samples: Samples) -
         p99 = float(np.partition(values, at := int(0.99 * (len(values) - 1)))[at])
         long = len(values) >= _FEWEST_FOR_TAIL
         kind = "tail" if long and p99 >= _TAIL * mean and p99 - mean >= smallest else None
-    levels = _two_levels(values) if share > _MOST_NONZERO and not kind else None
+    levels = _find_two_levels(values) if share > _MOST_NONZERO and not kind else None
     if levels and levels[1] - levels[0] >= smallest:
         kind = "two levels"
     if kind is None:
         return None
-    all_figures = figures(samples, weights_of(samples), None, None)
+    all_figures = compute_figures(samples, compute_weights(samples), None, None)
     return MisleadingAverage(kind, name, signal, subject, all_figures, *(levels or ()))
 
 
-def _two_levels(values: Values) -> tuple[float, float, float] | None:
+def _find_two_levels(values: Values) -> tuple[float, float, float] | None:
     """Return the mean values at a lower and a higher level, and the share of values at the higher; None without levels.
 
     Values have two levels if hardly any lie between, and if the values change level several times. The border between

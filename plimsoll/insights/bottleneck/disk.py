@@ -6,7 +6,7 @@ import numpy as np
 
 from plimsoll.insights.bottleneck.load_response import LoadResponse
 from plimsoll.insights.bottleneck.measured import Measured
-from plimsoll.insights.bottleneck.resource_use import Figure, ResourceUse, UseState, figure_of
+from plimsoll.insights.bottleneck.resource_use import Figure, ResourceUse, UseState, make_figure
 from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.review.judged_resources import is_linux
 from plimsoll.rules.subjects import Subject, is_total
@@ -22,34 +22,38 @@ _TOTAL = {  # totals, and the figures of a single disk that replace them
 }
 
 
-def disks(measured: Measured, host: str, load: LoadResponse) -> ResourceUse:
+def examine_disks(measured: Measured, host: str, load: LoadResponse) -> ResourceUse:
     """Return the use of the disk nearest to its capacity; of all disks together if single disks were not recorded."""
     by_disk: dict[Subject, dict[str, Figure]] = {}
     for signal in _OF_A_DISK:
         for subject, values in measured.on(signal, host).items():
             if signal.endswith("latency") and measured.is_idle(signal, subject, load.top):
                 continue
-            figure = figure_of(measured, load, signal, subject, values)
+            figure = make_figure(measured, load, signal, subject, values)
             if not np.isnan(figure.value) and not is_total(subject.instance or ""):
                 by_disk.setdefault(subject, {})[signal] = figure
     needed = measured.needed("disk", host)
     uses = [
-        _standing(_Disk(host, figures, _levels(measured, subject), exact=is_exact(measured, subject)), needed)
+        _describe_standing(
+            _Disk(host, figures, _find_levels(measured, subject), exact=is_exact(measured, subject)), needed
+        )
         for subject, figures in by_disk.items()
     ]
     if not uses:
         totals = {
-            single: figure_of(measured, load, signal, *pair)
+            single: make_figure(measured, load, signal, *pair)
             for signal, single in _TOTAL.items()
             if (pair := measured.of_host(signal, host)) is not None
         }
         if not totals:
             return ResourceUse("disk", host, UseState.NOT_RECORDED, needed=needed)
-        return _standing(_Disk(host, totals, _levels(measured, Subject(host)), exact=False, together=True), needed)
-    return max(uses, key=_nearness)
+        return _describe_standing(
+            _Disk(host, totals, _find_levels(measured, Subject(host)), exact=False, together=True), needed
+        )
+    return max(uses, key=_rank_nearness)
 
 
-def _nearness(use: ResourceUse) -> tuple[int, int, float]:
+def _rank_nearness(use: ResourceUse) -> tuple[int, int, float]:
     """Return a sort key for how near a disk is to its capacity: the state, then the value of the main figure.
 
     A slow disk ranks above disks with room, even if its counters do not tell why it is slow.
@@ -86,7 +90,7 @@ class _Levels:
     latency: float
 
 
-def _levels(measured: Measured, subject: Subject) -> _Levels:
+def _find_levels(measured: Measured, subject: Subject) -> _Levels:
     bound = measured.bound("disk.idle", subject)
     return _Levels(
         hardly=measured.level("disk.busy_total", "low", 0),
@@ -142,10 +146,10 @@ class _Disk:
         """Whether requests waited for the disk; None if unknown."""
         latency = self.latency
         if latency is None:
-            return _exceeds_limit(self.queue) if self.queue else None
+            return _is_past_limit(self.queue) if self.queue else None
         low = self.levels.latency
         grown = bool(latency.before) and latency.value >= max(_GROWN * (latency.before or 0), low)
-        return _exceeds_limit(latency) or grown or (_exceeds_limit(self.queue) and latency.value >= low)
+        return _is_past_limit(latency) or grown or (_is_past_limit(self.queue) and latency.value >= low)
 
     @property
     def shown(self) -> tuple[Figure, ...]:
@@ -155,18 +159,18 @@ class _Disk:
         return tuple(sorted(figures, key=lambda figure: not figure.is_beyond))
 
 
-def _exceeds_limit(figure: Figure | None) -> bool:
+def _is_past_limit(figure: Figure | None) -> bool:
     return figure is not None and figure.limit is not None and figure.value > figure.limit
 
 
-def _standing(disk: _Disk, needed: str) -> ResourceUse:
-    state = _state(disk)
+def _describe_standing(disk: _Disk, needed: str) -> ResourceUse:
+    state = _find_state(disk)
     needed = needed if state == UseState.UNCLEAR or disk.is_slow_alone else ""
     aspect = "all disks together" if disk.together else ""
     return ResourceUse("disk", disk.host, state, disk.shown, aspect=aspect, needed=needed)
 
 
-def _state(disk: _Disk) -> UseState:
+def _find_state(disk: _Disk) -> UseState:
     """Return how near a disk was to its capacity, from its use, queue and latency."""
     use, queue, latency, waits = disk.use, disk.queue, disk.latency, disk.waits
     busy = disk.figures.get("disk.busy")
@@ -174,7 +178,7 @@ def _state(disk: _Disk) -> UseState:
         if use >= disk.levels.near:
             return UseState.HIGH if waits is False else UseState.FULL if use >= disk.levels.full else UseState.NEAR
         return UseState.HIGH if use >= disk.levels.high else UseState.ROOM
-    long, queued = _exceeds_limit(latency), _exceeds_limit(queue)
+    long, queued = _is_past_limit(latency), _is_past_limit(queue)
     if disk.together and use is not None and use >= disk.levels.near and waits is not False:
         return UseState.FULL if use >= disk.levels.full else UseState.NEAR
     overlapping = busy is not None and busy.is_beyond  # a sum over overlapping requests

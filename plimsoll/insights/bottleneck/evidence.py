@@ -6,17 +6,22 @@ from functools import cached_property
 
 import numpy as np
 
-from plimsoll.insights.bottleneck.disk import disks, is_exact
-from plimsoll.insights.bottleneck.inside_software import Waiting, waiting
-from plimsoll.insights.bottleneck.load_response import LoadResponse, after_the_peak, busy_part, load_response
-from plimsoll.insights.bottleneck.measured import Measured, median_in
-from plimsoll.insights.bottleneck.memory import memory
-from plimsoll.insights.bottleneck.network import network
-from plimsoll.insights.bottleneck.processor import processors
+from plimsoll.insights.bottleneck.disk import examine_disks, is_exact
+from plimsoll.insights.bottleneck.inside_software import Waiting, find_waits
+from plimsoll.insights.bottleneck.load_response import (
+    LoadResponse,
+    find_busy_part,
+    find_response_after_peak,
+    load_response,
+)
+from plimsoll.insights.bottleneck.measured import Measured, compute_median_in
+from plimsoll.insights.bottleneck.memory import examine_memory
+from plimsoll.insights.bottleneck.network import examine_network
+from plimsoll.insights.bottleneck.processor import examine_processors
 from plimsoll.insights.bottleneck.resource_use import Resource, ResourceUse, UseState
-from plimsoll.insights.leading_signals import response_times
+from plimsoll.insights.leading_signals import list_response_times
 from plimsoll.model.lazy_dataclass import dataclass
-from plimsoll.model.series import host_key
+from plimsoll.model.series import make_host_key
 from plimsoll.review.findings import CROSSED, Finding
 from plimsoll.review.review import Review
 from plimsoll.rules.schema.signal import Signal
@@ -95,7 +100,7 @@ class Evidence:
         if work is None or low is None:
             return []
         done = self.measured.parts.means(work.samples)
-        if not median_in(done, self.load.top) >= _GREW * median_in(done, low):  # NaN has not grown
+        if not compute_median_in(done, self.load.top) >= _GREW * compute_median_in(done, low):  # NaN has not grown
             return []
         uses = [use for use in self.resources if use.used_up and use.resource != "memory" and use.figures]
         return [use for use in uses if use.figures[0].is_beyond and use.figures[0].beyond(use.figures[0].before)]
@@ -110,7 +115,7 @@ class Evidence:
             pressure, rule = pressures.get(finding.rule.signal), finding.rule
             telling = pressure is not None and pressure.alone
             if telling and finding.subject and (rule.severity == "critical" or rule.id in near_rules):
-                findings.setdefault((_resource(finding) or rule.signal, finding.subject.host), finding)
+                findings.setdefault((_find_resource(finding) or rule.signal, finding.subject.host), finding)
         return list(findings.values())
 
     @property
@@ -138,13 +143,13 @@ class Evidence:
     @cached_property
     def inside_crossed(self) -> list[Finding]:
         """The crossed limits that are not on a resource of a host, but on waits or failures inside the software."""
-        return [finding for finding in self.crossed if _resource(finding) is None]
+        return [finding for finding in self.crossed if _find_resource(finding) is None]
 
     @cached_property
     def near_for_a_time(self) -> tuple[NearForATime, ...]:
         """For each resource of a host, the signal that was near its capacity for the longest part of the run."""
         longest: dict[tuple[str, str], NearForATime] = {}
-        for period in _near_periods(self.measured):
+        for period in _find_near_periods(self.measured):
             key = period.resource, period.subject.key[0]
             if key not in longest or period.duration > longest[key].duration:
                 longest[key] = period
@@ -153,11 +158,11 @@ class Evidence:
     @property
     def room(self) -> list[ResourceUse]:
         """The recorded resources that were always far from their capacity and crossed no limit."""
-        crossed = {(_resource(finding), finding.subject.key[0]) for finding in self.crossed if finding.subject}
+        crossed = {(_find_resource(finding), finding.subject.key[0]) for finding in self.crossed if finding.subject}
         crossed |= {(period.resource, period.subject.key[0]) for period in self.near_for_a_time}
         with_room = [use for use in self.resources if use.state == UseState.ROOM]
         at_rest = [use for use in with_room if not any(figure.is_beyond for figure in use.figures)]
-        return [use for use in at_rest if (use.resource, host_key(use.host)) not in crossed]
+        return [use for use in at_rest if (use.resource, make_host_key(use.host)) not in crossed]
 
     @property
     def high(self) -> list[ResourceUse]:
@@ -192,7 +197,7 @@ class Evidence:
             return "it is not known whether the work followed the load"
         if load.low is None:
             return "there was no low load to compare with"
-        answers = list(_answers(self.measured, load))
+        answers = list(_list_answers(self.measured, load))
         if not answers:
             return "response times are not recorded where the connections are held"
         longer = any(top > _LONGER * low for low, top in answers)
@@ -211,7 +216,7 @@ class Evidence:
         return tuple(spans)
 
 
-def evidence(review: Review) -> Evidence:
+def collect_evidence(review: Review) -> Evidence:
     """Return the evidence of a run at its highest load, or else while a resource was used up.
 
     If nothing was used up at the highest load and the offered load is not recorded, two other times are examined: after
@@ -219,13 +224,13 @@ def evidence(review: Review) -> Evidence:
     """
     measured = Measured(review)
     load = load_response(measured, review.loads)
-    case = _at(measured, load)
-    other_parts = () if case.used_up else (after_the_peak(measured, load), busy_part(measured, load))
-    other_cases = (_at(measured, part) for part in other_parts if part is not None)
+    case = _collect_at(measured, load)
+    other_parts = () if case.used_up else (find_response_after_peak(measured, load), find_busy_part(measured, load))
+    other_cases = (_collect_at(measured, part) for part in other_parts if part is not None)
     return next((other for other in other_cases if other.used_up), case)
 
 
-def _resource(finding: Finding) -> str | None:
+def _find_resource(finding: Finding) -> str | None:
     """Return the resource that a finding's signal measures, by its definition or its name; None for the software."""
     signal = finding.signal
     if signal.resource:
@@ -234,29 +239,31 @@ def _resource(finding: Finding) -> str | None:
     return first if first in _RESOURCES else _OTHER_NAMES.get(first)
 
 
-def _at(measured: Measured, load: LoadResponse) -> Evidence:
+def _collect_at(measured: Measured, load: LoadResponse) -> Evidence:
     resources = (
-        judge(measured, host, load) for host in measured.review.hosts for judge in (processors, memory, disks, network)
+        judge(measured, host, load)
+        for host in measured.review.hosts
+        for judge in (examine_processors, examine_memory, examine_disks, examine_network)
     )
-    return Evidence(measured, load, tuple(resources), waiting(measured, load))
+    return Evidence(measured, load, tuple(resources), find_waits(measured, load))
 
 
-def _answers(measured: Measured, load: LoadResponse) -> Iterator[tuple[float, float]]:
+def _list_answers(measured: Measured, load: LoadResponse) -> Iterator[tuple[float, float]]:
     """Yield each response time of the front end: under low load, and in the slowest third of the highest load."""
     at = np.arange(len(load.top))
     thirds = [np.isin(at, third) for third in np.array_split(at[load.top], 3)]
-    hosts = {host_key(host) for host in load.offered.hosts} if load.offered else set()
-    for signal in response_times(measured.review.question.signals):
+    hosts = {make_host_key(host) for host in load.offered.hosts} if load.offered else set()
+    for signal in list_response_times(measured.review.question.signals):
         for subject, values in measured.of(signal).items():
-            if host_key(subject.host) not in hosts and not signal.startswith(_OF_CLIENTS):
+            if make_host_key(subject.host) not in hosts and not signal.startswith(_OF_CLIENTS):
                 continue
-            tops = [value for third in thirds if np.isfinite(value := median_in(values, third))]
-            low = median_in(values, load.low) if load.low is not None else np.nan
+            tops = [value for third in thirds if np.isfinite(value := compute_median_in(values, third))]
+            low = compute_median_in(values, load.low) if load.low is not None else np.nan
             if np.isfinite(low) and tops:
                 yield low, max(tops)
 
 
-def _near_periods(measured: Measured) -> Iterator[NearForATime]:
+def _find_near_periods(measured: Measured) -> Iterator[NearForATime]:
     """Yield each signal and subject of a resource that was near its capacity in some parts of the run."""
     start, end = measured.parts.edges(0)
     for resource, name in _CAPACITIES:

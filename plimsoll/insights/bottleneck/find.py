@@ -11,7 +11,7 @@ was too small is certain only if response times did not grow with the load.
 from dataclasses import replace
 from typing import Literal
 
-from plimsoll.insights.bottleneck.evidence import Evidence, evidence
+from plimsoll.insights.bottleneck.evidence import Evidence, collect_evidence
 from plimsoll.insights.bottleneck.inside_software import Waiting
 from plimsoll.insights.bottleneck.resource_use import (
     ONE_PROCESS,
@@ -87,12 +87,12 @@ def find_bottleneck(review: Review) -> Bottleneck | None:
         of_hosts = [bottleneck for host in review.hosts if (bottleneck := find_bottleneck(review.only(host)))]
         rank = {"load": 0, "unknown": 1, "queue": 2}  # a resource ranks highest
         return max(of_hosts, key=lambda limit: (rank.get(limit.kind, 3), limit.confident), default=None)
-    case = evidence(review)
-    bottleneck = _of_a_resource(case) if case.used_up else _without_a_resource(case)
+    case = collect_evidence(review)
+    bottleneck = _choose_resource(case) if case.used_up else _choose_without_resource(case)
     return bottleneck if case.measured.rows >= _FEWEST_ROWS else replace(bottleneck, confident=False)
 
 
-def _of_a_resource(case: Evidence) -> Bottleneck:
+def _choose_resource(case: Evidence) -> Bottleneck:
     """Return the resource nearest to its capacity as the bottleneck; `unknown` if too many are as near.
 
     The conclusion is confident only if no other resource is as near.
@@ -119,7 +119,7 @@ def _is_sure(case: Evidence, first: ResourceUse) -> bool:
     return first.state == UseState.FULL or flat or not (case.open or case.high)
 
 
-def _without_a_resource(case: Evidence) -> Bottleneck:
+def _choose_without_resource(case: Evidence) -> Bottleneck:
     """Return the bottleneck of a run without a used-up resource: of the kind `queue`, `load` or `unknown`."""
     load, mostly = case.load, case.mostly_recorded
     if load.follows:

@@ -7,8 +7,8 @@ import numpy as np
 from plimsoll.analysis.significance import RankCorrelation, rank_correlation
 from plimsoll.insights.bottleneck.load_response import LoadResponse
 from plimsoll.insights.bottleneck.measured import Measured
-from plimsoll.insights.bottleneck.resource_use import Figure, figure_of
-from plimsoll.insights.leading_signals import response_times
+from plimsoll.insights.bottleneck.resource_use import Figure, make_figure
+from plimsoll.insights.leading_signals import list_response_times
 from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.log import Values
 from plimsoll.rules.subjects import Subject
@@ -57,17 +57,17 @@ class GoesWith:
     related: tuple[tuple[Figure, RankCorrelation, float], ...]
 
 
-def goes_with(measured: Measured, load: LoadResponse) -> GoesWith | None:
+def find_correlated(measured: Measured, load: LoadResponse) -> GoesWith | None:
     """Return the response time that varies most, with its correlated counters; None without such counters."""
     responses = [
         (signal, subject, values)
-        for signal in response_times(measured.review.question.signals)
+        for signal in list_response_times(measured.review.question.signals)
         for subject, values in measured.of(signal).items()
         if np.isfinite(values).sum() > 3
     ]
     if not responses:
         return None
-    signal, subject, times = max(responses, key=lambda response: _spread(response[2]))
+    signal, subject, times = max(responses, key=lambda response: _compute_spread(response[2]))
     counters = (
         (name, other, values) for name in _WITH for other, values in measured.of(name).items() if name != signal
     )
@@ -85,10 +85,10 @@ def goes_with(measured: Measured, load: LoadResponse) -> GoesWith | None:
         return None
     start, end = measured.parts.edges(0)
     return GoesWith(
-        figure_of(measured, load, signal, subject, times, compared=False),
+        make_figure(measured, load, signal, subject, times, compared=False),
         tuple(
             (
-                figure_of(measured, load, name, other, measured.of(name)[other], compared=False),
+                make_figure(measured, load, name, other, measured.of(name)[other], compared=False),
                 related,
                 related.lag * (end - start) / 1e9,
             )
@@ -97,6 +97,6 @@ def goes_with(measured: Measured, load: LoadResponse) -> GoesWith | None:
     )
 
 
-def _spread(values: Values) -> float:
+def _compute_spread(values: Values) -> float:
     low, high = np.nanpercentile(values, [10, 90])
     return float(high / low) if low > 0 else 0.0

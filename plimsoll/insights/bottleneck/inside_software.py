@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from plimsoll.insights.bottleneck.load_response import LoadResponse
-from plimsoll.insights.bottleneck.measured import Measured, median_in
-from plimsoll.insights.bottleneck.resource_use import Figure, figure_of
-from plimsoll.insights.leading_signals import smallest_change
+from plimsoll.insights.bottleneck.measured import Measured, compute_median_in
+from plimsoll.insights.bottleneck.resource_use import Figure, make_figure
+from plimsoll.insights.leading_signals import find_smallest_change
 from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.rules.subjects import Subject
 
@@ -43,7 +43,7 @@ class Waiting:
         return (self.grew and self.long) or (self.long and value >= _FAR * max(self.figure.limit, 1.0))
 
 
-def waiting(measured: Measured, load: LoadResponse) -> tuple[Waiting, ...]:
+def find_waits(measured: Measured, load: LoadResponse) -> tuple[Waiting, ...]:
     """Return the waits inside the software: first waits that grew and are long, then by growth; queues before times."""
 
     def order(wait: Waiting) -> tuple[int, float, bool]:
@@ -51,28 +51,28 @@ def waiting(measured: Measured, load: LoadResponse) -> tuple[Waiting, ...]:
         growth = value / max(before, 1e-9) if before is not None else 0.0
         return -(wait.grew + wait.long), -growth, wait.figure.unit not in _COUNTS
 
-    return tuple(sorted([*_of_signals(measured, load), *_named(measured, load)], key=order))
+    return tuple(sorted([*_find_signal_waits(measured, load), *_find_named_waits(measured, load)], key=order))
 
 
-def _of_signals(measured: Measured, load: LoadResponse) -> Iterator[Waiting]:
+def _find_signal_waits(measured: Measured, load: LoadResponse) -> Iterator[Waiting]:
     """Yield the waits that are measured by signals of the software."""
     inside = [name for name, pressure in measured.pressures.items() if pressure.resource == "software"]
     for signal in inside:
         for subject, values in measured.of(signal).items():
-            figure = figure_of(measured, load, signal, subject, values)
+            figure = make_figure(measured, load, signal, subject, values)
             if np.isnan(figure.value):
                 continue
             if measured.excused(signal, subject, load.top):
                 yield Waiting(figure, grew=False, long=False)
                 continue
             limit, queue = figure.limit or 0.0, figure.unit in _COUNTS
-            smallest = max(limit, 1.0) if queue else smallest_change(figure.unit) if figure.unit in _TIMES else 0.0
+            smallest = max(limit, 1.0) if queue else find_smallest_change(figure.unit) if figure.unit in _TIMES else 0.0
             long = figure.value >= max(limit, 1.0) if queue else figure.value > limit
             grew = figure.before is not None and figure.value >= max(_GROWN * figure.before, smallest)
             yield Waiting(figure, bool(grew), bool(long))
 
 
-def _named(measured: Measured, load: LoadResponse) -> Iterator[Waiting]:
+def _find_named_waits(measured: Measured, load: LoadResponse) -> Iterator[Waiting]:
     """Yield as waits the counters that no signal uses, and whose names say that they count waiting requests."""
     if load.low is None:
         return
@@ -82,7 +82,7 @@ def _named(measured: Measured, load: LoadResponse) -> Iterator[Waiting]:
         if of_device or not any(word in words for word in _WAITING_WORDS):
             continue
         values = measured.parts.means(measured.review.signals.counter(series))
-        value, before = median_in(values, load.top), median_in(values, load.low)
+        value, before = compute_median_in(values, load.top), compute_median_in(values, load.low)
         if np.isnan(value) or np.isnan(before):
             continue
         subject = Subject(measured.review.host_of(series), series.tag("instance"))

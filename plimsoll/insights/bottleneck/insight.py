@@ -3,8 +3,8 @@
 import numpy as np
 
 from plimsoll.insights.bottleneck.find import Bottleneck, find_bottleneck
-from plimsoll.insights.bottleneck.measured import median_in
-from plimsoll.insights.bottleneck.reasons import sentences
+from plimsoll.insights.bottleneck.measured import compute_median_in
+from plimsoll.insights.bottleneck.reasons import list_sentences
 from plimsoll.insights.bottleneck.resource_use import (
     ONE_PROCESS,
     ONE_PROCESSOR,
@@ -28,11 +28,11 @@ from plimsoll.model.document import (
     Statement,
     Text,
 )
-from plimsoll.model.remark import counted
+from plimsoll.model.remark import format_count
 from plimsoll.model.times import Zone
-from plimsoll.model.value_text import exactly, quantity
+from plimsoll.model.value_text import format_limit, format_value
 from plimsoll.review.review import Review
-from plimsoll.review.sentences import titled
+from plimsoll.review.sentences import add_subject
 from plimsoll.rules.schema.field_types import Healthy
 
 _TITLES = {"cpu": "Processors", "disk": "Disks", "memory": "Memory", "network": "Network"}
@@ -57,20 +57,20 @@ _ALL_OF_IT = 0.98
 _TO_SPARE = 0.5
 
 
-def _blocks(bottleneck: Bottleneck | None, review: Review, zone: Zone) -> tuple[Block, ...]:
+def _build_blocks(bottleneck: Bottleneck | None, review: Review, zone: Zone) -> tuple[Block, ...]:
     """Return a section with the reasons, the charts, and the table of resources; empty if the run has no samples."""
     if bottleneck is None:
         return ()
-    statement = Statement(tuple(sentence.text for sentence in sentences(bottleneck)), flush=True)
+    statement = Statement(tuple(sentence.text for sentence in list_sentences(bottleneck)), flush=True)
     more_than_signals_show = bottleneck.kind not in ("load", "unknown") or bottleneck.evidence.load.work is not None
     spans = tuple(Span(start, end) for start, end in bottleneck.evidence.spans)
     spans = spans if more_than_signals_show and len(spans) <= _MOST_SPANS else ()
-    drawn = _charts(review, bottleneck, spans) if more_than_signals_show else ()
-    resources = _resources(review, bottleneck, shaded=bool(drawn and spans))
+    drawn = _build_charts(review, bottleneck, spans) if more_than_signals_show else ()
+    resources = _build_resources(review, bottleneck, shaded=bool(drawn and spans))
     return (Section("", (statement, *drawn, resources), style="what-limits"),)
 
 
-def _resources(review: Review, bottleneck: Bottleneck, *, shaded: bool) -> Section:
+def _build_resources(review: Review, bottleneck: Bottleneck, *, shaded: bool) -> Section:
     """Return a folded section with a table of all resources, and the figures by which each was ruled out or not."""
     resources = sorted(bottleneck.evidence.resources, key=lambda use: -use.state)
     shown = resources[: 4 * _MOST_HOSTS]
@@ -84,16 +84,16 @@ def _resources(review: Review, bottleneck: Bottleneck, *, shaded: bool) -> Secti
     )
     in_charts = ", which is shaded in the charts" if shaded and not whole else ""
     summary = (
-        f"of {counted(len(review.hosts), 'host')}, and by which figures each was ruled out or not; "
+        f"of {format_count(len(review.hosts), 'host')}, and by which figures each was ruled out or not; "
         f"{when[0].lower()}{when[1:]}{in_charts}"
     )
-    rows = tuple(row for use in shown for row in _rows(use))
+    rows = tuple(row for use in shown for row in _list_rows(use))
     label = "Resources and how near they were to their capacity"
     table = DocumentTable(columns, rows, label, hidden=len(resources) - len(shown))
     return Section("Resources", (table,), summary=summary, fold="closed")
 
 
-def _rows(use: ResourceUse) -> list[tuple[Text, ...]]:
+def _list_rows(use: ResourceUse) -> list[tuple[Text, ...]]:
     """Return the table rows of a resource, one for each figure; only the first row names the host and the resource.
 
     If the use is not clear, a last row names the counters to record.
@@ -101,9 +101,9 @@ def _rows(use: ResourceUse) -> list[tuple[Text, ...]]:
     rows: list[tuple[Text, ...]] = [
         (
             figure.title + ("" if figure.subject.instance is None else f", {figure.subject.instance}"),
-            quantity(figure.value, figure.unit),
-            "" if figure.before is None else quantity(figure.before, figure.unit),
-            "" if figure.limit is None else exactly(figure.limit, figure.unit),
+            format_value(figure.value, figure.unit),
+            "" if figure.before is None else format_value(figure.before, figure.unit),
+            "" if figure.limit is None else format_limit(figure.limit, figure.unit),
             ((figure.document or "", "small"),),
         )
         for figure in use.figures
@@ -115,15 +115,15 @@ def _rows(use: ResourceUse) -> list[tuple[Text, ...]]:
     return [((use.host, name) if at == 0 else ("", "")) + row for at, row in enumerate(rows)]
 
 
-def _charts(review: Review, bottleneck: Bottleneck, spans: tuple[Span, ...]) -> list[ChartBlock]:
+def _build_charts(review: Review, bottleneck: Bottleneck, spans: tuple[Span, ...]) -> list[ChartBlock]:
     """Return a chart of the bottleneck's main figure and a chart of the load, both with `spans` shaded, if recorded."""
     drawn: list[ChartBlock] = []
     figure = bottleneck.main
-    if figure is not None and (lines := _lines(review, figure)):
+    if figure is not None and (lines := _list_lines(review, figure)):
         same = figure.signal not in _INSTEAD or figure.subject in review.signals.of(figure.signal)
-        limit_text = f"limit {exactly(figure.limit or 0.0, figure.unit)}"
+        limit_text = f"limit {format_limit(figure.limit or 0.0, figure.unit)}"
         limits = (ChartLimit(figure.limit, limit_text),) if figure.limit is not None and same else ()
-        title = titled(figure.title, figure.subject)
+        title = add_subject(figure.title, figure.subject)
         unit = figure.unit if same else review.question.signals[_INSTEAD[figure.signal]].unit
         drawn.append(ChartBlock(ChartSpec(lines, unit, f"Chart: {title}.", limits, spans), "strip", title))
     if (load := bottleneck.evidence.load.load) is not None:
@@ -135,7 +135,7 @@ def _charts(review: Review, bottleneck: Bottleneck, spans: tuple[Span, ...]) -> 
     return drawn
 
 
-def _lines(review: Review, figure: Figure) -> tuple[ChartSeries, ...]:
+def _list_lines(review: Review, figure: Figure) -> tuple[ChartSeries, ...]:
     recorded, subject = review.signals.of(figure.signal), figure.subject
     if subject not in recorded and figure.signal in _INSTEAD:
         parts = review.signals.on(_INSTEAD[figure.signal], subject.host).items()
@@ -145,15 +145,15 @@ def _lines(review: Review, figure: Figure) -> tuple[ChartSeries, ...]:
     return (ChartSeries(figure.title, "samples", samples),) if samples is not None else ()
 
 
-def _doubt(bottleneck: Bottleneck | None) -> str:
+def _describe_doubt(bottleneck: Bottleneck | None) -> str:
     """Return a certain bottleneck as a doubt about health: `the processors of WEB01 limit this run`; else ""."""
     if bottleneck is None or not bottleneck.confident or bottleneck.limiting is None:
         return ""
-    reason = summary(bottleneck).removesuffix(".")
+    reason = summarize_bottleneck(bottleneck).removesuffix(".")
     return reason[:1].lower() + reason[1:]
 
 
-def _doubted_value(bottleneck: Bottleneck | None) -> LimitedValue | None:
+def _find_doubted_value(bottleneck: Bottleneck | None) -> LimitedValue | None:
     """Return the main figure of the limiting resource and its limit, shown while the bottleneck is in doubt; None
     without.
     """
@@ -162,10 +162,12 @@ def _doubted_value(bottleneck: Bottleneck | None) -> LimitedValue | None:
         return None
     when = "over the whole run" if bottleneck.evidence.load.load is None else "at the highest load"
     healthy = Healthy(">" if figure.lower else "<", figure.limit)
-    return LimitedValue(figure.value, figure.unit, healthy, f"{titled(figure.title, figure.subject)}, median {when}")
+    return LimitedValue(
+        figure.value, figure.unit, healthy, f"{add_subject(figure.title, figure.subject)}, median {when}"
+    )
 
 
-def _ahead(bottleneck: Bottleneck | None) -> tuple[str, ...]:
+def _describe_full_processor(bottleneck: Bottleneck | None) -> tuple[str, ...]:
     """Return a sentence on a full processor that is not certainly the bottleneck; empty if a limit was crossed."""
     use = bottleneck.limiting if bottleneck is not None else None
     if bottleneck is None or use is None or bottleneck.confident or bottleneck.evidence.crossed:
@@ -179,12 +181,12 @@ def _ahead(bottleneck: Bottleneck | None) -> tuple[str, ...]:
     return (texts[use.aspect],) if use.aspect in texts else ()
 
 
-def summary(bottleneck: Bottleneck) -> str:
+def summarize_bottleneck(bottleneck: Bottleneck) -> str:
     """Return the conclusion about the bottleneck in a sentence."""
-    return sentences(bottleneck)[0].text
+    return list_sentences(bottleneck)[0].text
 
 
-def _step(bottleneck: Bottleneck | None) -> str:
+def _describe_next_step(bottleneck: Bottleneck | None) -> str:
     """Return what to do next about the bottleneck, in a sentence; empty if the figures do not tell."""
     use = bottleneck.limiting if bottleneck is not None else None
     if bottleneck is None or use is None:
@@ -193,12 +195,12 @@ def _step(bottleneck: Bottleneck | None) -> str:
         measured, top = bottleneck.evidence.measured, bottleneck.evidence.load.top
         signals = ("sql.target_memory", "sql.total_memory", "memory.available")
         recorded = (measured.of_host(signal, use.host) for signal in signals)
-        target, total, available = (median_in(pair[1], top) if pair else np.nan for pair in recorded)
+        target, total, available = (compute_median_in(pair[1], top) if pair else np.nan for pair in recorded)
         # SQL Server uses all memory it may, while its host has plenty; NaN is false for both.
         if total >= _ALL_OF_IT * target and available >= _TO_SPARE * target:
             return (
-                f"Raise max server memory: SQL Server uses all {quantity(target, 'bytes')} that it may, and {use.host} "
-                f"has {quantity(available, 'bytes')} available."
+                f"Raise max server memory: SQL Server uses all {format_value(target, 'bytes')} that it may, and "
+                f"{use.host} has {format_value(available, 'bytes')} available."
             )
     if use.aspect == STOLEN:
         return f"Ask who runs the hypervisor of {use.host} for more processor time, or move it."
@@ -207,23 +209,25 @@ def _step(bottleneck: Bottleneck | None) -> str:
     return ""
 
 
-def _cause(first: Bottleneck | None, second: Bottleneck | None) -> str:
+def _describe_cause(first: Bottleneck | None, second: Bottleneck | None) -> str:
     """Return a sentence on the resource that limits the second run; empty if the first has that kind of bottleneck."""
     if second is None or second.limiting is None or (first is not None and first.kind == second.kind):
         return ""
-    return summary(second).replace("this run", "it")
+    return summarize_bottleneck(second).replace("this run", "it")
 
 
 INSIGHT = Insight(
     "bottleneck",
     Heading("limit", "Bottleneck", "Bottleneck", "causes"),
     find_bottleneck,
-    _blocks,
-    cause=_cause,
-    summary=lambda limit: summary(limit) if limit is not None and limit.kind not in ("load", "unknown") else "",
-    doubt=_doubt,
+    _build_blocks,
+    cause=_describe_cause,
+    summary=lambda limit: (
+        summarize_bottleneck(limit) if limit is not None and limit.kind not in ("load", "unknown") else ""
+    ),
+    doubt=_describe_doubt,
     short=lambda limit: (limit.kind, limit.host) if limit is not None and limit.host else None,
-    ahead=_ahead,
-    doubted_value=_doubted_value,
-    step=_step,
+    ahead=_describe_full_processor,
+    doubted_value=_find_doubted_value,
+    step=_describe_next_step,
 )

@@ -5,9 +5,16 @@ from dataclasses import replace
 
 import numpy as np
 
-from plimsoll.analysis.filters import median
-from plimsoll.analysis.response import Response, highest, response, rises_to_its_end, top, varies
-from plimsoll.analysis.significance import ranks
+from plimsoll.analysis.filters import compute_median
+from plimsoll.analysis.response import (
+    Response,
+    compute_response,
+    find_highest,
+    is_rising_to_its_end,
+    is_varied,
+    select_top,
+)
+from plimsoll.analysis.significance import rank_values
 from plimsoll.insights.bottleneck.measured import Mask, Measured
 from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.log import Values
@@ -81,52 +88,56 @@ def load_response(measured: Measured, loads: Sequence[Load]) -> LoadResponse:
     done = measured.parts.means(work.samples) if work else None
     for offered in (load for load in loads if load.kind == "connections"):
         put = measured.parts.means(offered.samples)
-        if varies(put, _VARIES) and (done is None or not varies(done, _VARIES) or _go_together(put, done)):
-            grown = response(put, done) if done is not None else None
-            return LoadResponse(offered, work, top(put, _TOP), _low(put), _follows(grown), grown)
+        if is_varied(put, _VARIES) and (
+            done is None or not is_varied(done, _VARIES) or _is_growing_together(put, done)
+        ):
+            grown = compute_response(put, done) if done is not None else None
+            return LoadResponse(
+                offered, work, select_top(put, _TOP), _select_low_load(put), _is_following(grown), grown
+            )
     if work is None or done is None:
         return LoadResponse(None, None, np.ones(measured.parts.count, dtype=bool), None, None, None)
-    most = top(done, _TOP_OF_WORK)
-    if not varies(done, _VARIES):
+    most = select_top(done, _TOP_OF_WORK)
+    if not is_varied(done, _VARIES):
         constant = float(np.nanmax(done)) < _VARIES * float(np.nanmin(done))
         return LoadResponse(None, work, most, None, None, None, constant=constant)
-    rises = rises_to_its_end(done, _STILL_RISES)
-    return LoadResponse(None, work, most, _low(done, before=most), True if rises else None, None)
+    rises = is_rising_to_its_end(done, _STILL_RISES)
+    return LoadResponse(None, work, most, _select_low_load(done, before=most), True if rises else None, None)
 
 
-def _go_together(put: Values, done: Values) -> bool:
+def _is_growing_together(put: Values, done: Values) -> bool:
     """Return whether the work (`done`) grew with the connections (`put`), at least until the work levelled off."""
     both = np.isfinite(put) & np.isfinite(done)
-    lower = both & (put <= _BEFORE * highest(put))
+    lower = both & (put <= _BEFORE * find_highest(put))
     return any(  # constant values have no rank correlation
         mask.sum() > 3
         and np.ptp(put[mask]) > 0
         and np.ptp(done[mask]) > 0
-        and float(np.corrcoef(ranks(put[mask]), ranks(done[mask]))[0, 1]) >= _GO_TOGETHER
+        and float(np.corrcoef(rank_values(put[mask]), rank_values(done[mask]))[0, 1]) >= _GO_TOGETHER
         for mask in (lower, both)
     )
 
 
-def _low(load: Values, before: Mask | None = None) -> Mask | None:
+def _select_low_load(load: Values, before: Mask | None = None) -> Mask | None:
     """Return the rows in which the load is at most half of its highest value; None if there are fewer than two.
 
     If the load is the work, only rows earlier than those in `before` (of the highest work) count: later, trouble may
     have lowered the work.
     """
-    mask = np.isfinite(load) & (load <= _LOW * highest(load)) & (load > 0)
+    mask = np.isfinite(load) & (load <= _LOW * find_highest(load)) & (load > 0)
     if before is not None:
         mask[np.argmax(before) :] = False
     return mask if mask.sum() >= 2 else None
 
 
-def _follows(grown: Response | None) -> bool | None:
+def _is_following(grown: Response | None) -> bool | None:
     """Return True if the work certainly followed the load, False if it certainly did not, None if neither is sure."""
     if grown and grown.elasticity >= _FOLLOWS and grown.elasticity - grown.error >= _AT_LEAST:
         return True
     return False if grown and grown.elasticity <= _FLAT and grown.elasticity + grown.error <= _AT_MOST else None
 
 
-def after_the_peak(measured: Measured, load: LoadResponse) -> LoadResponse | None:
+def find_response_after_peak(measured: Measured, load: LoadResponse) -> LoadResponse | None:
     """Return the load response for the time after the highest work; None if the work did not fall for long.
 
     A resource that is used up in that time explains the fall; otherwise the load may have been removed. None also if
@@ -139,24 +150,24 @@ def after_the_peak(measured: Measured, load: LoadResponse) -> LoadResponse | Non
     later = np.isfinite(done) & ~load.top & (np.arange(len(done)) > first)
     if later.mean() < _LATER:
         return None
-    return replace(load, top=later, follows=False, fell=(median(done[load.top]), median(done[later])))
+    return replace(load, top=later, follows=False, fell=(compute_median(done[load.top]), compute_median(done[later])))
 
 
-def busy_part(measured: Measured, load: LoadResponse) -> LoadResponse | None:
+def find_busy_part(measured: Measured, load: LoadResponse) -> LoadResponse | None:
     """Return the load response for the longest part of the run in which a resource was near its capacity.
 
     None if there is no such part, or if a load other than bytes is recorded.
     """
     if load.offered is not None or (load.work is not None and load.work.kind != "bytes"):
         return None
-    part = max(_near(measured), key=lambda mask: int(mask.sum()), default=None)
+    part = max(_list_near_rows(measured), key=lambda mask: int(mask.sum()), default=None)
     if part is None or part.sum() < _FEWEST_BUSY or part.mean() < _LEAST_BUSY:
         return None
     rest = ~part if (~part).sum() >= _FEWEST_BUSY else None
     return replace(load, top=part, low=rest, follows=None, response=None, busy=True)
 
 
-def _near(measured: Measured) -> Iterator[Mask]:
+def _list_near_rows(measured: Measured) -> Iterator[Mask]:
     """Yield the rows in which a resource was near its capacity, for each signal and subject that shows it."""
     for signal in (*_HIGH_IS_NEAR, *_LOW_IS_NEAR):
         for subject, values in measured.of(signal).items():

@@ -7,12 +7,12 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from plimsoll.analysis.filters import EqualParts, median
+from plimsoll.analysis.filters import EqualParts, compute_median
 from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.log import Values
-from plimsoll.model.series import HostKey, host_key
+from plimsoll.model.series import HostKey, make_host_key
 from plimsoll.review.findings import Finding
-from plimsoll.review.judged_resources import hosts_with_guests, needed
+from plimsoll.review.judged_resources import find_hosts_with_guests, list_counters_to_record
 from plimsoll.review.review import Review
 from plimsoll.review.sentences import limit_of
 from plimsoll.rules.evaluations import RuleEvaluation
@@ -56,7 +56,7 @@ class Measured:
 
     def on(self, signal: str, host: str) -> dict[Subject, Values]:
         """Return the means of a signal in the parts of the run, by subject of one host."""
-        return {s: values for s, values in self.of(signal).items() if host_key(s.host) == host_key(host)}
+        return {s: values for s, values in self.of(signal).items() if make_host_key(s.host) == make_host_key(host)}
 
     def of_host(self, signal: str, host: str) -> tuple[Subject, Values] | None:
         """Return a host's subject and means of a signal that has no instances; None if it was not recorded."""
@@ -67,9 +67,9 @@ class Measured:
         pressure = self.pressures.get(signal)
         if pressure is None:
             return None
-        for finding, _ in self._judged(signal, subject):
+        for finding, _ in self._list_judgements(signal, subject):
             if not finding.superseded_by:
-                return Bound(limit_of(finding).limit, document_of(finding.rule))
+                return Bound(limit_of(finding).limit, cite_document(finding.rule))
         if pressure.at is not None and not isinstance(pressure.at, str):
             return Bound(pressure.at, pressure.source)
         name = pressure.at or next(iter(pressure.rules), None)
@@ -85,33 +85,35 @@ class Measured:
 
         A rule applies if its conditions besides the limit were met in at least half of the judged samples.
         """
-        for finding, track in self._judged(signal, subject):
-            if self._others_hold(track, part):
-                return Bound(limit_of(finding).limit, document_of(finding.rule))
+        for finding, track in self._list_judgements(signal, subject):
+            if self._are_further_conditions_met(track, part):
+                return Bound(limit_of(finding).limit, cite_document(finding.rule))
         return None
 
     def excused(self, signal: str, subject: Subject, part: Mask) -> bool:
         """Return whether a signal was judged, but none of its rules applied in `part`; see `counting`."""
-        judged = self._judged(signal, subject)
-        return bool(judged) and not any(self._others_hold(track, part) for _, track in judged)
+        judged = self._list_judgements(signal, subject)
+        return bool(judged) and not any(self._are_further_conditions_met(track, part) for _, track in judged)
 
     def is_idle(self, signal: str, subject: Subject, part: Mask) -> bool:
         """Return whether `part` of the run nearly always had too few requests to measure latency, or none."""
-        judged_tracks = self._judged(signal, subject)
+        judged_tracks = self._list_judgements(signal, subject)
         track = next((track for f, track in judged_tracks if f.subject and f.subject.key == subject.key), None)
         if track is None:
             return False
         judged = np.append(part, [False])[self.parts.places(track.times)]
         return bool(judged.any()) and float(np.isfinite(track.values[judged]).mean()) < _HARDLY_EVER
 
-    def _judged(self, signal: str, subject: Subject) -> list[tuple[Finding, RuleEvaluation]]:
+    def _list_judgements(self, signal: str, subject: Subject) -> list[tuple[Finding, RuleEvaluation]]:
         """Return the finding and evaluation of each rule on a signal: for the subject, else for its host."""
         pressure = self.pressures.get(signal)
-        keys = [((rule, *subject.key), (rule, host_key(subject.host))) for rule in pressure.rules] if pressure else []
+        keys = (
+            [((rule, *subject.key), (rule, make_host_key(subject.host))) for rule in pressure.rules] if pressure else []
+        )
         findings = [self._findings.get(of_subject) or self._findings.get(of_host) for of_subject, of_host in keys]
         return [finding for finding in findings if finding]
 
-    def _others_hold(self, track: RuleEvaluation, part: Mask) -> bool:
+    def _are_further_conditions_met(self, track: RuleEvaluation, part: Mask) -> bool:
         """Return whether a rule's conditions besides the limit were met in at least half of the judged `part`."""
         judged = np.isfinite(track.values) & np.append(part, [False])[self.parts.places(track.times)]
         return not judged.any() or 2 * int((track.other_conditions_hold & judged).sum()) >= int(judged.sum())
@@ -128,12 +130,12 @@ class Measured:
         """Return the limit of a shipped rule, times the fact of the host that scales it (1 if unknown)."""
         shipped = load().rules[rule]
         scale = (self.review.facts.find(subject, shipped.scale) or 1.0) if shipped.scale else 1.0
-        return Bound(shipped.healthy.limit * scale, document_of(shipped))
+        return Bound(shipped.healthy.limit * scale, cite_document(shipped))
 
     @cached_property
     def with_guests(self) -> set[HostKey]:
         """The hosts that run virtual machines."""
-        return hosts_with_guests(self.review.findings)
+        return find_hosts_with_guests(self.review.findings)
 
     @cached_property
     def pressures(self) -> dict[str, Pressure]:
@@ -143,7 +145,7 @@ class Measured:
 
     def needed(self, resource: str, host: str) -> str:
         """Return the counters to record to know how near a resource is to its capacity, as text."""
-        return needed(resource, host, self.review.applied)
+        return list_counters_to_record(resource, host, self.review.applied)
 
     @cached_property
     def _findings(self) -> dict[tuple[str | None, ...], tuple[Finding, RuleEvaluation]]:
@@ -152,15 +154,15 @@ class Measured:
         for finding in self.review.findings:
             if finding.subject is not None and finding.track is not None:
                 findings.setdefault((finding.rule.id, *finding.subject.key), (finding, finding.track))
-                findings.setdefault((finding.rule.id, host_key(finding.subject.host)), (finding, finding.track))
+                findings.setdefault((finding.rule.id, make_host_key(finding.subject.host)), (finding, finding.track))
         return findings
 
 
-def median_in(values: Values, part: Mask) -> float:
+def compute_median_in(values: Values, part: Mask) -> float:
     """Return the median of the values in a part of the run, without NaN; NaN without values."""
-    return median(values[part & np.isfinite(values)])
+    return compute_median(values[part & np.isfinite(values)])
 
 
-def document_of(rule: Rule) -> str:
+def cite_document(rule: Rule) -> str:
     """Return the title of the first document of a rule, and the place in the document that states the rule."""
     return f"{rule.sources[0].document}, {rule.sources[0].place}"

@@ -7,7 +7,7 @@ import numpy as np
 
 from plimsoll.insights.bottleneck.load_response import LoadResponse
 from plimsoll.insights.bottleneck.measured import OURS, Mask, Measured
-from plimsoll.insights.bottleneck.resource_use import Figure, ResourceUse, UseState, figure_of
+from plimsoll.insights.bottleneck.resource_use import Figure, ResourceUse, UseState, make_figure
 from plimsoll.model.log import Values
 
 # Our choices.
@@ -24,22 +24,22 @@ _DIRECTIONS = (
 _INVENTED = 110  # %, as the rules: adapters of virtual machines invent a speed
 
 
-def network(measured: Measured, host: str, load: LoadResponse) -> ResourceUse:
+def examine_network(measured: Measured, host: str, load: LoadResponse) -> ResourceUse:
     """Return how near a host's network links were to their speed, by the adapter that was nearest."""
-    recorded = list(_utilizations(measured, host, load))
+    recorded = list(_list_utilizations(measured, host, load))
     invented = {figure.subject for figure, _ in recorded if figure.value > _INVENTED}
     real = [pair for pair in recorded if pair[0].value >= 0 and pair[0].subject not in invented]
     if real:
         busiest, values = max(real, key=lambda pair: pair[0].value)
-        state = _state(busiest, measured, values, load.top)
+        state = _find_state(busiest, measured, values, load.top)
         if state == UseState.NEAR and not busiest.is_beyond:
             steady = measured.level(busiest.signal, "high", 0)
             busiest = replace(busiest, limit=steady, document=f"{OURS}: of what hardly varies")
         queued = measured.on("network.output_queue", host).items()
-        queues = [figure_of(measured, load, "network.output_queue", *pair) for pair in queued]
+        queues = [make_figure(measured, load, "network.output_queue", *pair) for pair in queued]
         waiting = [figure for figure in queues if figure.subject == busiest.subject and figure.value > 0]
         return ResourceUse("network", host, state, (busiest, *waiting))
-    carried = list(_carried(measured, host, load))
+    carried = list(_list_throughputs(measured, host, load))
     needed = measured.needed("network", host)
     if not carried:
         return ResourceUse("network", host, UseState.NOT_RECORDED, needed=needed)
@@ -55,7 +55,7 @@ def network(measured: Measured, host: str, load: LoadResponse) -> ResourceUse:
     return ResourceUse("network", host, UseState.UNCLEAR, (most,), needed=needed)
 
 
-def _state(figure: Figure, measured: Measured, values: Values, part: Mask) -> UseState:
+def _find_state(figure: Figure, measured: Measured, values: Values, part: Mask) -> UseState:
     if figure.value >= (figure.limit or 100):
         return UseState.FULL if figure.value >= measured.level(figure.signal, "full", 100) else UseState.NEAR
     if figure.value < measured.level(figure.signal, "high", 0):
@@ -69,7 +69,7 @@ def _is_steady(values: Values, part: Mask) -> bool:
     return len(chosen) >= 5 and float(np.std(chosen)) <= _STEADY * float(np.mean(chosen))
 
 
-def _utilizations(measured: Measured, host: str, load: LoadResponse) -> Iterator[tuple[Figure, Values]]:
+def _list_utilizations(measured: Measured, host: str, load: LoadResponse) -> Iterator[tuple[Figure, Values]]:
     """Yield the utilization (%) and the throughput of each link in each direction.
 
     Where the speed of a link was not sampled together with its throughput, the median speed is used.
@@ -83,13 +83,13 @@ def _utilizations(measured: Measured, host: str, load: LoadResponse) -> Iterator
                 percent = np.full_like(values, value / 800)
             if percent is not None and (samples := percent > 0).any():
                 speed = np.where(samples, percent, np.median(percent[samples]))
-                yield figure_of(measured, load, utilization, subject, values / speed), values
+                yield make_figure(measured, load, utilization, subject, values / speed), values
 
 
-def _carried(measured: Measured, host: str, load: LoadResponse) -> Iterator[tuple[Figure, Values]]:
+def _list_throughputs(measured: Measured, host: str, load: LoadResponse) -> Iterator[tuple[Figure, Values]]:
     """Yield the throughput of each adapter, and of all together: the figure, and the means in parts of the run."""
     for signal in ("network.bytes", "network.sent", "network.received", "network.bytes_total"):
         for subject, values in measured.on(signal, host).items():
-            figure = figure_of(measured, load, signal, subject, values, compared=False)
+            figure = make_figure(measured, load, signal, subject, values, compared=False)
             if not np.isnan(figure.value):
                 yield figure, values

@@ -15,12 +15,12 @@ from plimsoll.insights.bottleneck.resource_use import (
     ResourceUse,
     UseState,
 )
-from plimsoll.model.remark import listed
-from plimsoll.model.series import host_key
-from plimsoll.model.times import SECOND, duration_text
-from plimsoll.model.value_text import number, quantity
+from plimsoll.model.remark import join_names
+from plimsoll.model.series import make_host_key
+from plimsoll.model.times import SECOND, format_duration
+from plimsoll.model.value_text import format_value, number
 from plimsoll.review.phases.found_phases import Load
-from plimsoll.rules.wording import exactly
+from plimsoll.rules.wording import format_limit
 
 _MINUTE = 60 * SECOND
 _NOUNS: dict[Resource, str] = {"cpu": "processors", "disk": "disks", "memory": "memory", "network": "network"}
@@ -38,7 +38,7 @@ _SHORT_TITLES = {
 }
 
 
-def limited_by(use: ResourceUse, load: LoadResponse, *, confident: bool) -> str:
+def describe_limiting_resource(use: ResourceUse, load: LoadResponse, *, confident: bool) -> str:
     """Return the conclusion that a resource limits the run: `The processors of db1 limit this run.`"""
     host, instance = use.host, use.instance
     match use.resource:
@@ -66,57 +66,57 @@ def limited_by(use: ResourceUse, load: LoadResponse, *, confident: bool) -> str:
     if load.follows and load.response is not None:
         text = f"{subject} {'are' if several else 'is'} the first to limit, but the work still followed the load."
         return text[0].upper() + text[1:]
-    run = f"about {_share(load)} of this run" if load.busy else "this run"
+    run = f"about {_describe_share(load)} of this run" if load.busy else "this run"
     text = f"{subject} {'limit' if several else 'limits'} {run}."
     return text[0].upper() + text[1:] if confident else f"Probably {text}"
 
 
-def highest_load(case: Evidence) -> str:
+def describe_highest_load(case: Evidence) -> str:
     """Return when figures were measured: `At the highest load (user connections: 380 and more; 22 % of the run)`."""
     load = case.load
-    share = f"about {_share(load)} of the run"
+    share = f"about {_describe_share(load)} of the run"
     within = f", in the {case.phase} phase" if case.phase else ""
     if load.fell is not None:
-        return f"After {lower(_title(load))} had been highest ({share}{within})"
+        return f"After {lower(_format_title(load))} had been highest ({share}{within})"
     if load.busy:
         return f"While it was near its capacity ({share}{within})"
     by = load.load
     if by is None:
         return "Over the whole run"
     least = float(case.measured.parts.means(by.samples)[load.top].min())
-    more = f"{lower(by.signal.title)}: {_of(least, by)} and more; " if least > 0 else ""
+    more = f"{lower(by.signal.title)}: {_format_load(least, by)} and more; " if least > 0 else ""
     return f"At the highest load ({more}{share}{within})"
 
 
-def _share(load: LoadResponse) -> str:
+def _describe_share(load: LoadResponse) -> str:
     return f"{round(100 * float(load.top.mean()))} %"
 
 
-def figures_text(figures: Sequence[Figure], host: str | None, *, brief: bool = False) -> str:
+def join_figures(figures: Sequence[Figure], host: str | None, *, brief: bool = False) -> str:
     """Return several figures as a list in words."""
-    return ", ".join(figure_text(figure, host, brief=brief) for figure in figures)
+    return ", ".join(describe_figure(figure, host, brief=brief) for figure in figures)
 
 
-def figure_text(figure: Figure, host: str | None, *, brief: bool = False) -> str:
+def describe_figure(figure: Figure, host: str | None, *, brief: bool = False) -> str:
     """Return a figure in words: `processor time at 98.2 % (limit 90 %; 47 % at low load)`.
 
     The host is not named if it is `host`, which the caller has named already. With `brief`, the value at low load is
     left out.
     """
-    is_known = host is not None and host_key(figure.subject.host) == host_key(host)
+    is_known = host is not None and make_host_key(figure.subject.host) == make_host_key(host)
     where = figure.subject.instance if is_known else str(figure.subject)
     notes: list[str] = []
     if figure.limit is not None and figure.document is not None:
         ours = " by our choice" if figure.document.startswith(OURS) else ""
-        notes.append(f"{'at least' if figure.lower else 'limit'} {exactly(figure.limit, figure.unit)}{ours}")
+        notes.append(f"{'at least' if figure.lower else 'limit'} {format_limit(figure.limit, figure.unit)}{ours}")
     if figure.before is not None and figure.before == figure.before and not brief:
-        notes.append(f"{quantity(figure.before, figure.unit)} {'otherwise' if figure.elsewhen else 'at low load'}")
-    value = quantity(figure.value, figure.unit)
+        notes.append(f"{format_value(figure.before, figure.unit)} {'otherwise' if figure.elsewhen else 'at low load'}")
+    value = format_value(figure.value, figure.unit)
     name = lower(_SHORT_TITLES.get(figure.signal, figure.title)) + (f" of {where}" if where else "")
     return f"{name} at {value}" + (f" ({'; '.join(notes)})" if notes else "")
 
 
-def followed(load: LoadResponse) -> str:
+def describe_response(load: LoadResponse) -> str:
     """Return a sentence on whether the work followed the load, with figures, or on why that is unknown."""
     response, offered, work = load.response, load.offered, load.work
     if work is None:
@@ -124,63 +124,65 @@ def followed(load: LoadResponse) -> str:
     if load.fell is not None:
         highest, later = load.fell
         unit = work.signal.unit
-        return f"{_title(load)} fell from {quantity(highest, unit)} to {quantity(later, unit)} meanwhile."
+        return (
+            f"{_format_title(load)} fell from {format_value(highest, unit)} to {format_value(later, unit)} meanwhile."
+        )
     if response is not None and offered is not None:
         (put, done), (most, at_most) = response.middle, response.top
         verb = "followed in part" if load.follows is None else "followed" if load.follows else "no longer followed"
         more, change = (f"{number(round(abs(100 * (b - a) / a)))} %" for a, b in ((put, most), (done, at_most)))
         return (
-            f"{_title(load)} {verb} the load: from {_of(put, offered)} to {_of(most, offered)} "
-            f"{lower(offered.signal.title)} ({more} more), {lower(_title(load))} "
+            f"{_format_title(load)} {verb} the load: from {_format_load(put, offered)} to "
+            f"{_format_load(most, offered)} {lower(offered.signal.title)} ({more} more), {lower(_format_title(load))} "
             f"{'rose' if at_most >= done else 'fell'} by {change}, from "
-            f"{quantity(done, work.signal.unit)} to {quantity(at_most, work.signal.unit)}."
+            f"{format_value(done, work.signal.unit)} to {format_value(at_most, work.signal.unit)}."
         )
     if load.follows:
-        return f"{_title(load)} was still growing when it was highest."
+        return f"{_format_title(load)} was still growing when it was highest."
     if offered is not None:
         return "Too little was recorded of a middle and of the highest load to tell whether the work still followed it."
     if load.constant:
-        return f"{_title(load)} hardly changed, so it is not known whether more was asked for than was done."
+        return f"{_format_title(load)} hardly changed, so it is not known whether more was asked for than was done."
     return "The load that was asked for is not recorded, so it is not known whether the work still followed it."
 
 
-def _title(load: LoadResponse) -> str:
+def _format_title(load: LoadResponse) -> str:
     return load.work.signal.title if load.work else ""
 
 
-def _of(value: float, load: Load) -> str:
+def _format_load(value: float, load: Load) -> str:
     """Return a value of a load as text; the unit is left out if the title of the load contains it."""
     unit = load.signal.unit
-    return number(round(value)) if unit in load.signal.title.casefold() else quantity(value, unit)
+    return number(round(value)) if unit in load.signal.title.casefold() else format_value(value, unit)
 
 
-def near_for_a_time(period: NearForATime) -> str:
+def describe_near_period(period: NearForATime) -> str:
     """Return how long a signal was near its capacity: `For about 22 min only: disk time of nas1 was 90 % or more.`"""
     unit, lower_is_worse = period.signal.unit, period.signal.worse == "lower"
-    past = f"{exactly(period.limit, unit)} or {'less' if lower_is_worse else 'more'}"
-    worst = f"{'at least' if lower_is_worse else 'at most'} {quantity(period.worst, unit)}"
+    past = f"{format_limit(period.limit, unit)} or {'less' if lower_is_worse else 'more'}"
+    worst = f"{'at least' if lower_is_worse else 'at most'} {format_value(period.worst, unit)}"
     title = lower(_SHORT_TITLES.get(period.name, period.signal.title))
     about = max(round(period.duration / _MINUTE), 1) * _MINUTE
-    return f"For about {duration_text(about)} only: {title} of {period.subject} was {past}, {worst}."
+    return f"For about {format_duration(about)} only: {title} of {period.subject} was {past}, {worst}."
 
 
-def room(case: Evidence, *, limited: bool) -> str:
+def describe_room(case: Evidence, *, limited: bool) -> str:
     """Return a sentence on the resources with room, each with the figure nearest to its limit; empty if none."""
     nearest: dict[str, Figure] = {}
     for use in case.room:
         if use.figures:
             first = nearest.setdefault(use.resource, use.figures[0])
-            nearest[use.resource] = max(first, use.figures[0], key=_nearness)
+            nearest[use.resource] = max(first, use.figures[0], key=_compute_nearness)
     if not nearest:
         return ""
     hosts = {use.host for use in case.room}
     host = hosts.pop() if len(hosts) == 1 else None
     where = "over the whole run" if case.load.load is None else "at the highest load"
     where = "elsewhere" if limited or case.load.busy else where
-    return f"Room was left {where}, by medians: {figures_text(list(nearest.values()), host, brief=True)}."
+    return f"Room was left {where}, by medians: {join_figures(list(nearest.values()), host, brief=True)}."
 
 
-def _nearness(figure: Figure) -> float:
+def _compute_nearness(figure: Figure) -> float:
     """Return how near a figure is to its limit: 1 at the limit, and 0 without a limit."""
     if not figure.limit:
         return 0.0
@@ -188,18 +190,18 @@ def _nearness(figure: Figure) -> float:
     return over / under if under else float("inf")
 
 
-def not_ruled_out(resources: Iterable[ResourceUse]) -> str:
+def describe_unknown_use(resources: Iterable[ResourceUse]) -> str:
     """Return which resources are of unknown use, and the counters to record; empty without such resources."""
     by_need: dict[tuple[str, str], list[str]] = {}
     for use in resources:
         why = "not recorded" if use.state == UseState.NOT_RECORDED else "not clear from what is recorded"
         by_need.setdefault((f"{_NOUNS[use.resource]} ({why})", use.needed), []).append(use.host)
-    parts = [f"{text} of {listed(hosts, 3)}" for (text, _), hosts in by_need.items()]
+    parts = [f"{text} of {join_names(hosts, 3)}" for (text, _), hosts in by_need.items()]
     needs = dict.fromkeys(need for _, need in by_need if need)
     return f"Not ruled out: {'; '.join(parts)}. Record {'; '.join(needs)}." if parts else ""
 
 
-def goes_with(related: GoesWith) -> str:
+def describe_correlated(related: GoesWith) -> str:
     """Return a sentence on the counters that are correlated with a response time: how closely, and how much earlier."""
     texts: list[str] = []
     for figure, correlation, lead_s in related.related:
@@ -208,7 +210,7 @@ def goes_with(related: GoesWith) -> str:
         coefficient = f"rank correlation {correlation.coefficient:.2f}"
         texts.append(f"{lower(figure.title)} of {figure.subject} ({coefficient}, {worth})")
     response = related.response
-    return f"{response.title} of {response.subject} goes with {listed(texts, len(texts))}."
+    return f"{response.title} of {response.subject} goes with {join_names(texts, len(texts))}."
 
 
 def lower(title: str) -> str:

@@ -4,7 +4,7 @@ from enum import IntEnum
 from typing import Literal
 
 from plimsoll.insights.bottleneck.load_response import LoadResponse
-from plimsoll.insights.bottleneck.measured import Measured, median_in
+from plimsoll.insights.bottleneck.measured import Measured, compute_median_in
 from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.log import Values
 from plimsoll.rules.subjects import Subject
@@ -93,7 +93,7 @@ class ResourceUse:
         return next((figure.subject.instance for figure in self.figures if figure.signal == "process.cpu"), None)
 
 
-def figure_of(
+def make_figure(
     measured: Measured, load: LoadResponse, signal: str, subject: Subject, values: Values, *, compared: bool = True
 ) -> Figure:
     """Return a signal's value in the examined part of the run (`load.top`), and its value under low load.
@@ -107,8 +107,8 @@ def figure_of(
         described.title if described else signal,
         described.unit if described else "",
         subject,
-        median_in(values, load.top),
-        None if load.low is None else median_in(values, load.low),
+        compute_median_in(values, load.top),
+        None if load.low is None else compute_median_in(values, load.low),
         bound.limit if bound else None,
         bound.document if bound else None,
         load.busy,

@@ -10,7 +10,7 @@ from functools import cached_property
 
 import numpy as np
 
-from plimsoll.analysis.demand import FEWEST, Demand, demand, separable, together
+from plimsoll.analysis.demand import FEWEST, Demand, estimate_demand, group_separable, sum_groups
 from plimsoll.insights.bottleneck import find as bottleneck_finder
 from plimsoll.insights.capacity.levels import (
     LevelFall,
@@ -18,18 +18,24 @@ from plimsoll.insights.capacity.levels import (
     MeasuredUsers,
     ProfileUsers,
     Users,
-    largest_fall,
-    levels,
-    means,
-    users_of,
+    average_levels,
+    find_largest_fall,
+    find_levels,
+    find_users,
 )
-from plimsoll.insights.capacity.load_observations import MEAN, Observed, observed
+from plimsoll.insights.capacity.load_observations import MEAN, Observed, collect_observations
 from plimsoll.insights.capacity.profiles.profile import Profile
 from plimsoll.insights.capacity.resources import Resource
-from plimsoll.insights.capacity.response import ResponseCurve, Station, longest_load, mean_response, response_curve
-from plimsoll.insights.capacity.saturation import Saturation, saturation, up_to_the_top
-from plimsoll.insights.capacity.verification import Check, Contradiction, check_of, contradictions
-from plimsoll.insights.capacity.what_if import Changes, Key, changed
+from plimsoll.insights.capacity.response import (
+    ResponseCurve,
+    Station,
+    find_longest_load,
+    fit_response_curve,
+    make_mean_response,
+)
+from plimsoll.insights.capacity.saturation import Saturation, cut_at_top, find_saturation
+from plimsoll.insights.capacity.verification import Check, Contradiction, check_of, find_contradictions
+from plimsoll.insights.capacity.what_if import Changes, Key, apply_changes
 from plimsoll.model.errors import Unusable
 from plimsoll.model.log import Values
 from plimsoll.review.review import Review
@@ -177,7 +183,7 @@ class Limit:
     cause: ResourceCapacity | ObjectiveCapacity | Saturation
 
 
-def capacity(
+def compute_capacity(
     reviews: Sequence[Review],
     profile: Profile | None = None,
     objectives: Mapping[str, float] | None = None,
@@ -194,50 +200,50 @@ def capacity(
     Raises:
         Unusable: Load or use was not recorded, or the load does not vary.
     """
-    result = observed(reviews, objectives)
-    fall = largest_fall(result, levels(result))
-    saturated, overload = saturation(result, levels(result)), None
+    result = collect_observations(reviews, objectives)
+    fall = find_largest_fall(result, find_levels(result))
+    saturated, overload = find_saturation(result, find_levels(result)), None
     if saturated:
-        result, overload = up_to_the_top(result, levels(result))
-    groups = separable(result.fine)
-    rates = together(result.rates, groups)
+        result, overload = cut_at_top(result, find_levels(result))
+    groups = group_separable(result.fine)
+    rates = sum_groups(result.rates, groups)
     demands: dict[Key, Demand] = {}
     for at, resource in enumerate(result.resources):
         present = np.isfinite(result.use[resource.key])
         if present.sum() >= FEWEST:
-            demands[resource.key] = demand(rates[present], result.use[resource.key][present], at)
+            demands[resource.key] = estimate_demand(rates[present], result.use[resource.key][present], at)
     if not demands:
         raise Unusable(
             f"not known: no use of a resource was recorded together with the load in {FEWEST} parts of the run"
         )
-    mix = mix_of(result, groups, profile, list(demands.values()))
-    steps = levels(result)
+    mix = choose_mix(result, groups, profile, list(demands.values()))
+    steps = find_levels(result)
     limits = tuple(bottleneck for review in reviews if (bottleneck := bottleneck_finder.find_bottleneck(review)))
     stop = saturated if mix.as_measured else None
     if mix.as_measured and not stop and any(limit.kind == "queue" for limit in limits):
         stop = Saturation(result.highest, None, by_resource=False, sure=False)  # a queue inside the software
-    after = changed(result.resources, demands, changes or Changes())
+    after = apply_changes(result.resources, demands, changes or Changes())
     most = after.reach * mix.highest
     resources = [
-        _resource(resource, after.demands[resource.key], check_of(result, resource, rates), mix.shares, most)
+        _project_resource(resource, after.demands[resource.key], check_of(result, resource, rates), mix.shares, most)
         for resource in after.resources
         if resource.key in demands
     ]
     if changes and stop and stop.by_resource:
         stop = None  # the old bottleneck may have been changed
-    who = _waiting_users(result, steps)
+    who = _find_waiting_users(result, steps)
     busiest = sorted(resources, key=lambda resource: -resource.use.value)[:3]
-    stations = [_station(resource, mix.shares, who, most) for resource in busiest]
+    stations = [_make_station(resource, mix.shares, who, most) for resource in busiest]
     responses = result.responses if mix.as_measured and not changes else ()
-    curves = [curve for response in responses if (curve := response_curve(response, steps, stations, stop))]
+    curves = [curve for response in responses if (curve := fit_response_curve(response, steps, stations, stop))]
     objectives_reached = [
         ObjectiveCapacity(curve, curve.response.limit or 0.0, Range(*load))
         for curve in curves
-        if (load := longest_load(curve, steps, stop, BEYOND * mix.highest)) is not None
+        if (load := find_longest_load(curve, steps, stop, BEYOND * mix.highest)) is not None
     ]
-    mean = mean_response(result, steps, curves)
+    mean = make_mean_response(result, steps, curves)
     if profile is None:
-        users = users_of(result, steps, mean)
+        users = find_users(result, steps, mean)
     else:
         users = ProfileUsers(sum(profile.each_second.values()) or None, profile.think_time or 0.0, mean)
     return Capacity(
@@ -251,7 +257,7 @@ def capacity(
         stop,
         users,
         steps,
-        contradictions(result, steps),
+        find_contradictions(result, steps),
         limits,
         after.reach,
         after.sentences,
@@ -260,14 +266,16 @@ def capacity(
     )
 
 
-def _resource(resource: Resource, result: Demand, check: Check | None, mix: Values, most: float) -> ResourceCapacity:
+def _project_resource(
+    resource: Resource, result: Demand, check: Check | None, mix: Values, most: float
+) -> ResourceCapacity:
     """Return the load at which a resource reaches its limit, or why that is not projected.
 
     `mix` are the shares of the groups of operations, and `most` is the highest measured load.
     """
     loads = np.linspace(0, BEYOND * most, _POINTS)
     curves = np.maximum.accumulate(result.use(loads[:, None] * mix[None, :]), axis=1)
-    crossed = np.array([_reaches(curve, loads, resource.limit) for curve in curves])
+    crossed = np.array([_find_reach(curve, loads, resource.limit) for curve in curves])
     why, at = "", Range.of(result.use(most * mix[None, :])[:, 0])
     poor = check if check is not None and check.poor(resource.limit) and crossed[0] > most else None
     if poor:
@@ -279,7 +287,7 @@ def _resource(resource: Resource, result: Demand, check: Check | None, mix: Valu
     return ResourceCapacity(resource, result, load, at, Range.of(result.idle), check, why, follows=poor is None)
 
 
-def _reaches(curve: Values, loads: Values, limit: float) -> float:
+def _find_reach(curve: Values, loads: Values, limit: float) -> float:
     beyond = np.flatnonzero(curve >= limit)
     if not len(beyond):
         return float("inf")
@@ -287,18 +295,20 @@ def _reaches(curve: Values, loads: Values, limit: float) -> float:
     return float(np.interp(limit, curve[at - 1 : at + 1], loads[at - 1 : at + 1])) if at else 0.0
 
 
-def _waiting_users(result: Observed, steps: Sequence[LoadLevel]) -> MeasuredUsers | None:
+def _find_waiting_users(result: Observed, steps: Sequence[LoadLevel]) -> MeasuredUsers | None:
     """Return the measured users if they wait for responses and think in between; None if requests do not wait."""
-    users = users_of(result, steps) if result.of_driver else None
+    users = find_users(result, steps) if result.of_driver else None
     mean = next((response for response in result.responses if response.name == MEAN), None)
     if users is None or mean is None:
         return None
-    times = means(steps, mean.times)
+    times = average_levels(steps, mean.times)
     working = [step.load * float(at) / step.users for step, at in zip(steps, times, strict=True) if step.users]
     return users if working and working[0] < _THINKING else None
 
 
-def _station(resource_capacity: ResourceCapacity, mix: Values, users: MeasuredUsers | None, most: float) -> Station:
+def _make_station(
+    resource_capacity: ResourceCapacity, mix: Values, users: MeasuredUsers | None, most: float
+) -> Station:
     """Return the queue at a resource: its utilisation as a function of the load, its servers, and its service time."""
 
     def busy(loads: Values) -> Values:
@@ -316,7 +326,7 @@ def _station(resource_capacity: ResourceCapacity, mix: Values, users: MeasuredUs
     return Station(busy, servers, service, working, BEYOND * most)
 
 
-def mix_of(
+def choose_mix(
     result: Observed, groups: Sequence[tuple[int, ...]], profile: Profile | None, demands: Sequence[Demand]
 ) -> Mix:
     """Return the mix of the profile; without a profile, the measured mix.
@@ -326,14 +336,14 @@ def mix_of(
     Raises:
         Unusable: The profile has an operation that the run lacks, or shares that the run cannot tell apart.
     """
-    measured = together(result.mix[None, :], tuple(groups))[0]
+    measured = sum_groups(result.mix[None, :], tuple(groups))[0]
     if profile is None:
         return Mix(measured, result.highest)
     shares = np.zeros(len(result.names))
     # If a driver's file has a single operation, it is read as all requests, without a name.
     only = result.of_driver and len(result.names) == len(profile.shares) == 1
     for name, share in profile.shares.items():
-        shares[0 if only else _place(result, name)] += share
+        shares[0 if only else _find_operation(result, name)] += share
     for group in groups:
         of = list(group)
         total, of_run = float(shares[of].sum()), result.mix[of] / float(result.mix[of].sum())
@@ -343,7 +353,7 @@ def mix_of(
                 f"not known: {names} rise and fall together in the run, so what each demands cannot be told, and "
                 "the profile has another mix of them; record a run in which their shares vary"
             )
-    mix = together(shares[None, :], tuple(groups))[0]
+    mix = sum_groups(shares[None, :], tuple(groups))[0]
     left_out = tuple(name for at, name in enumerate(result.names) if shares[at] == 0)
     if float(np.abs(mix - measured).max()) <= _SAME:
         return Mix(mix, result.highest, as_measured=True, left_out=left_out)
@@ -352,7 +362,7 @@ def mix_of(
     return Mix(mix, most, as_measured=False, left_out=left_out)
 
 
-def _place(result: Observed, name: str) -> int:
+def _find_operation(result: Observed, name: str) -> int:
     """Return the index in the run of the operation that a profile calls `name`. Raise Unusable if the run lacks it."""
     text, *plain = (raw.casefold().replace("_", " ").strip() for raw in (name, *result.names))
     if text in plain:

@@ -120,7 +120,7 @@ class Forecast:
     at_least: bool = False
 
 
-def forecast(capacity: Capacity, growth: Growth, users: float, today: date) -> Forecast:
+def forecast_growth(capacity: Capacity, growth: Growth, users: float, today: date) -> Forecast:
     """Return the day on which users, `users` of them `today`, will have grown to as many as the system can carry.
 
     Raises:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from plimsoll.analysis.demand import isotonic
-from plimsoll.analysis.filters import median
+from plimsoll.analysis.demand import fit_isotonic
+from plimsoll.analysis.filters import compute_median
 from plimsoll.insights.capacity.load_observations import Observed
 from plimsoll.model.log import Values
 
@@ -27,7 +27,7 @@ class LoadLevel:
     users: float | None
 
 
-def levels(observed: Observed) -> tuple[LoadLevel, ...]:
+def find_levels(observed: Observed) -> tuple[LoadLevel, ...]:
     """Return the levels of the load, in order: of the users if these were recorded and vary, else of the operations."""
     users = observed.users
     present = users[np.isfinite(users)] if users is not None else np.empty(0)
@@ -52,7 +52,7 @@ class LevelFall:
     after: float
 
 
-def largest_fall(observed: Observed, levels: Sequence[LoadLevel]) -> LevelFall | None:
+def find_largest_fall(observed: Observed, levels: Sequence[LoadLevel]) -> LevelFall | None:
     """Return the largest fall of throughput while as many users stayed, so that no load of a level stands for it.
 
     Compared are the thirds of each part in which the users of a load driver hardly vary. None without such a fall.
@@ -75,7 +75,7 @@ def largest_fall(observed: Observed, levels: Sequence[LoadLevel]) -> LevelFall |
     return max(falls, key=lambda fall: fall.before - fall.after, default=None)
 
 
-def means(levels: Sequence[LoadLevel], values: Values) -> Values:
+def average_levels(levels: Sequence[LoadLevel], values: Values) -> Values:
     """Return the mean of the values in each level; NaN if a level has none."""
     present = [values[level.rows][np.isfinite(values[level.rows])] for level in levels]
     return np.array([float(group.mean()) if len(group) else np.nan for group in present])
@@ -167,7 +167,7 @@ class MeasuredUsers(Users):
         return float(self.users[-1] / last * load) + load * max(0.0, self.response(load) - self.response(last))
 
 
-def users_of(
+def find_users(
     observed: Observed, levels: Sequence[LoadLevel], response: Callable[[float], float] = lambda _: 0.0
 ) -> MeasuredUsers | None:
     """Return the users as a function of the load; None if users were not recorded, or do not vary with the load."""
@@ -178,11 +178,11 @@ def users_of(
     if not np.ptp(users) or float(np.corrcoef(loads, users)[0, 1]) < 0.7:
         return None
     per_load = users / loads
-    lower, upper = median(per_load[: len(loads) // 2 + 1]), float(per_load[-1])
+    lower, upper = compute_median(per_load[: len(loads) // 2 + 1]), float(per_load[-1])
     alike = max(lower, upper) <= _SAME_USERS * min(lower, upper)
     rows = max(levels, key=lambda level: level.load).rows
     assert observed.users is not None
     rates = observed.load[rows] / observed.users[rows]
     rates = rates[np.isfinite(rates)]
     spread = _WITHIN * float(rates.std(ddof=1) / rates.mean()) / len(rates) ** 0.5
-    return MeasuredUsers(loads, isotonic(users, counts), alike, observed.users_unit, response, spread)
+    return MeasuredUsers(loads, fit_isotonic(users, counts), alike, observed.users_unit, response, spread)

@@ -7,17 +7,17 @@ from functools import cached_property, partial
 import numpy as np
 from numpy.typing import NDArray
 
-from plimsoll.analysis.filters import EqualParts, median
-from plimsoll.insights.capacity.resources import Resource, resources
-from plimsoll.insights.leading_signals import response_times
+from plimsoll.analysis.filters import EqualParts, compute_median
+from plimsoll.insights.capacity.resources import Resource, list_resources
+from plimsoll.insights.leading_signals import list_response_times
 from plimsoll.model.errors import Unusable
 from plimsoll.model.log import Values
 from plimsoll.model.samples import Samples
 from plimsoll.model.times import SECOND
 from plimsoll.model.value_text import number
 from plimsoll.review.findings import Outcome
-from plimsoll.review.phases.found_phases import together
-from plimsoll.review.recording.load_driver import driver_clock
+from plimsoll.review.phases.found_phases import combine_series
+from plimsoll.review.recording.load_driver import find_clock_offset
 from plimsoll.review.review import Review
 from plimsoll.rules.schema.signal import Signal
 
@@ -126,7 +126,7 @@ class Observed:
         return total / total.sum()
 
 
-def observed(reviews: Sequence[Review], objectives: Mapping[str, float] | None = None) -> Observed:
+def collect_observations(reviews: Sequence[Review], objectives: Mapping[str, float] | None = None) -> Observed:
     """Return the observations of one or more runs of the same system.
 
     `objectives` are limits (s) of response times by signal, besides the objectives in the runs.
@@ -135,7 +135,7 @@ def observed(reviews: Sequence[Review], objectives: Mapping[str, float] | None =
         Unusable: No load or no use was recorded, or the load does not vary.
     """
     parts = [_Run(review, objectives or {}).rows() for review in reviews]
-    result = parts[0] if len(parts) == 1 else _joined(parts)
+    result = parts[0] if len(parts) == 1 else _join_observations(parts)
     if result.highest <= 0:
         raise Unusable(f"not known: nothing was done while the run was recorded ({result.title} stay at 0)")
     if float(np.quantile(result.load, 0.05)) > (1 - _VARIES) * result.highest:
@@ -152,7 +152,7 @@ class _Run:
 
     def __init__(self, review: Review, objectives: Mapping[str, float]) -> None:
         name = review.run.name or ", ".join(review.hosts)
-        done, used = operations(review), resources(review)
+        done, used = find_operations(review), list_resources(review)
         if done is None:
             raise Unusable(
                 f"{name}: not known: no load was recorded; give the file of the load driver, too, or record a counter "
@@ -164,7 +164,7 @@ class _Run:
                 r"\Processor(_Total)\% Processor Time, \PhysicalDisk(*)\% Idle Time and \Network Interface(*)"
             )
         self._review, self._done, self._used, self._objectives = review, done, used, objectives
-        clock = driver_clock(review.signals) if done.of_driver else None
+        clock = find_clock_offset(review.signals) if done.of_driver else None
         self._offset = clock.offset if clock and not clock.no_common_time else 0
         samples_list = [*done.rates.values(), *(resource.samples for resource in used)]
         step = max(SECOND, *(samples.interval or SECOND for samples in samples_list))
@@ -186,10 +186,10 @@ class _Run:
     def rows(self) -> Observed:
         """Return the observations of the run, without rows in which no load was recorded."""
         done = self._done
-        rates, fine = self._rates(self._parts), self._rates(self._fine)
-        users = self._means(done.users, driver=True) if done.users else None
+        rates, fine = self._average_rates(self._parts), self._average_rates(self._fine)
+        users = self._average_parts(done.users, driver=True) if done.users else None
         flight = next(iter(self._review.signals.of("client.in_flight").values()), None)
-        in_flight = self._means(flight, driver=True) if flight else None
+        in_flight = self._average_parts(flight, driver=True) if flight else None
         if users is not None and in_flight is not None and are_requests(users, in_flight):
             users = None
         every_row = Observed(
@@ -202,40 +202,44 @@ class _Run:
             done.users_unit,
             done.of_driver,
             self._used,
-            {resource.key: self._means(resource.samples, driver=False) for resource in self._used},
-            tuple(self._responses()),
+            {resource.key: self._average_parts(resource.samples, driver=False) for resource in self._used},
+            tuple(self._list_responses()),
             in_flight,
             self._step_s,
         )
         return every_row.without(np.flatnonzero(~np.isfinite(rates).all(axis=1)))
 
-    def _rates(self, parts: EqualParts) -> Values:
+    def _average_rates(self, parts: EqualParts) -> Values:
         values = self._done.rates.values()
-        rates = np.column_stack([self._means(samples, driver=True, parts=parts) for samples in values])
+        rates = np.column_stack([self._average_parts(samples, driver=True, parts=parts) for samples in values])
         samples = np.isfinite(rates).any(axis=1, keepdims=True)
         rates[np.isnan(rates) & samples] = 0.0  # an operation that did not occur
         return rates
 
-    def _responses(self) -> list[ResponseFit]:
+    def _list_responses(self) -> list[ResponseFit]:
         """Return the response times with an objective, else the most telling one; also the mean, for Little's law."""
         responses: list[ResponseFit] = []
         for finding in self._review.findings:
             name, limit = finding.rule.signal, finding.rule.healthy.limit
             if finding.pack.pack == _OBJECTIVE and finding.outcome != Outcome.OFF:
-                responses += self._response(name, limit, driver=self._done.of_driver, units=("s",))[:1]
+                responses += self._list_responses_of(name, limit, driver=self._done.of_driver, units=("s",))[:1]
         for name, limit in self._objectives.items():
-            recorded = self._response(name, limit)[:1]
+            recorded = self._list_responses_of(name, limit)[:1]
             if not recorded:
                 raise Unusable(f"not known: {name}, of which an objective is given, was not recorded")
             responses = [response for response in responses if response.name != name] + recorded
-        for name in () if responses else response_times(self._review.question.signals):
-            recorded = self._response(name, driver=name.startswith("client."), units=("s", "ms"))
+        for name in () if responses else list_response_times(self._review.question.signals):
+            recorded = self._list_responses_of(name, driver=name.startswith("client."), units=("s", "ms"))
             if len(recorded) == 1:
                 responses = recorded
                 break
-        return responses if any(response.name == MEAN for response in responses) else responses + self._response(MEAN)
+        return (
+            responses
+            if any(response.name == MEAN for response in responses)
+            else responses + self._list_responses_of(MEAN)
+        )
 
-    def _response(
+    def _list_responses_of(
         self, name: str, limit: float | None = None, *, driver: bool = True, units: tuple[str, ...] = ()
     ) -> list[ResponseFit]:
         """Return a response time (s) for each subject; empty if its unit is not one of `units` (any unit if empty)."""
@@ -244,15 +248,17 @@ class _Run:
             return []
         scale = 1e-3 if units and signal.unit == "ms" else 1.0
         samples = self._review.signals.of(name).values()
-        return [ResponseFit(name, signal, scale * self._means(sample, driver=driver), limit) for sample in samples]
+        return [
+            ResponseFit(name, signal, scale * self._average_parts(sample, driver=driver), limit) for sample in samples
+        ]
 
-    def _means(self, samples: Samples, *, driver: bool, parts: EqualParts | None = None) -> Values:
+    def _average_parts(self, samples: Samples, *, driver: bool, parts: EqualParts | None = None) -> Values:
         if driver and self._offset and self._done.of_driver:
             samples = Samples(samples.times + self._offset, samples.values)
         return (parts or self._parts).means(samples)
 
 
-def _joined(parts: Sequence[Observed]) -> Observed:
+def _join_observations(parts: Sequence[Observed]) -> Observed:
     """Return the observations of several runs as one; operations that a run lacks have rate 0 there.
 
     Resources, users and response times that any of the runs lacks are left out.
@@ -294,30 +300,32 @@ def _joined(parts: Sequence[Observed]) -> Observed:
     )
 
 
-def operations(review: Review) -> Operations | None:
+def find_operations(review: Review) -> Operations | None:
     """Return the operations of a run, of the tier nearest to the clients; None if no load was recorded."""
     loads = {load.name: load for load in review.loads if load.kind == "operations"}
     if whole := loads.get(_ALL):
         by_name = {subject.instance or "": samples for subject, samples in review.signals.of(_EACH).items()}
-        rates = (_large(by_name) if len(by_name) > 1 else {}) or {whole.signal.title: whole.samples}
+        rates = (_select_frequent(by_name) if len(by_name) > 1 else {}) or {whole.signal.title: whole.samples}
         users = next((load.samples for load in review.loads if load.name == _USERS), None)
         return Operations("requests", "/s", rates, users, "users", of_driver=True)
     for tier in _TIERS:
         of_tier = {name: load for name, load in loads.items() if name.partition(".")[0] == tier}
         parts = [load for name, load in of_tier.items() if name not in _WHOLES] or list(of_tier.values())
         if parts:
-            rates = _large({load.signal.title: load.samples for load in (parts[:1] if tier == "sql" else parts)})
+            rates = _select_frequent(
+                {load.signal.title: load.samples for load in (parts[:1] if tier == "sql" else parts)}
+            )
             title = next(iter(rates)) if len(rates) == 1 else "operations"
             held = (load for load in review.loads if load.kind == "connections" and load.name.startswith(tier))
             connections, unit = next(((load.samples, load.signal.unit) for load in held), (None, ""))
             return Operations(title, "/s", rates, connections, unit, of_driver=False)
     for name, load in loads.items():
-        _, samples = together(review.signals.of(name))
+        _, samples = combine_series(review.signals.of(name))
         return Operations(load.signal.title, load.signal.unit, {load.signal.title: samples}, None, "", of_driver=False)
     return None
 
 
-def _large(rates: Mapping[str, Samples]) -> dict[str, Samples]:
+def _select_frequent(rates: Mapping[str, Samples]) -> dict[str, Samples]:
     """Return the operations that are not rare among all operations, the most frequent first."""
     means = {name: float(samples.present.values.mean()) for name, samples in rates.items()}
     total = sum(means.values())
@@ -331,5 +339,5 @@ def are_requests(users: Values, in_flight: Values) -> bool:
     users, in_flight = users[present], in_flight[present]
     if len(users) < _FEWEST_ROWS or float(np.mean(np.diff(users) < 0)) < _FALLS:
         return False
-    many = users >= median(users)  # a driver that counts threads at the end of a request includes that thread
-    return median(users[many] - in_flight[many]) <= 1 + _IDLE * median(users[many])
+    many = users >= compute_median(users)  # a driver that counts threads at the end of a request includes that thread
+    return compute_median(users[many] - in_flight[many]) <= 1 + _IDLE * compute_median(users[many])

@@ -6,9 +6,9 @@ from functools import cached_property
 
 import numpy as np
 
-from plimsoll.analysis.demand import isotonic, rising, stretch, stretch_of_users
-from plimsoll.analysis.filters import median
-from plimsoll.insights.capacity.levels import LoadLevel, means
+from plimsoll.analysis.demand import compute_stretch, compute_stretch_of_users, fit_isotonic, fit_rising_times
+from plimsoll.analysis.filters import compute_median
+from plimsoll.insights.capacity.levels import LoadLevel, average_levels
 from plimsoll.insights.capacity.load_observations import MEAN, Observed, ResponseFit
 from plimsoll.insights.capacity.saturation import Saturation
 from plimsoll.model.log import Values
@@ -36,7 +36,7 @@ class Station:
     def waiting(self, loads: Values) -> Values:
         """Return how long requests wait (s) at loads, by the queueing formula."""
         if self.users is None:
-            return self.service_s * stretch(self.servers, self.busy(loads))
+            return self.service_s * compute_stretch(self.servers, self.busy(loads))
         values, waits = self._of_users
         return self.service_s * np.interp(loads, values, waits)
 
@@ -47,7 +47,7 @@ class Station:
         loads = np.linspace(0, self.most, _TABLE)
         busy = self.busy(loads).tolist()
         waits = [
-            stretch_of_users(self.servers, share, self.users(load)) if load else 0.0
+            compute_stretch_of_users(self.servers, share, self.users(load)) if load else 0.0
             for share, load in zip(busy, loads.tolist(), strict=True)
         ]
         return loads, np.maximum.accumulate(np.array(waits))
@@ -85,17 +85,19 @@ class ResponseCurve:
     def model(self, loads: Values) -> Values:
         """Return the response time at loads, computed from the queues."""
         waits = zip(self.stations, self.weights[1:], strict=True)
-        return self.weights[0] + sum((weight * _waiting(group, loads) for group, weight in waits), np.zeros(len(loads)))
+        return self.weights[0] + sum(
+            (weight * _compute_waits(group, loads) for group, weight in waits), np.zeros(len(loads))
+        )
 
 
-def response_curve(
+def fit_response_curve(
     response: ResponseFit, levels: Sequence[LoadLevel], stations: Sequence[Station], limit: Saturation | None
 ) -> ResponseCurve | None:
     """Return the response time as a function of the load; None if it was measured at too few levels."""
-    return _curve(response, levels, means(levels, response.times), stations, limit)
+    return _fit_curve(response, levels, average_levels(levels, response.times), stations, limit)
 
 
-def mean_response(
+def make_mean_response(
     observed: Observed, levels: Sequence[LoadLevel], curves: Sequence[ResponseCurve]
 ) -> Callable[[float], float]:
     """Return a function that gives the mean response time (s) at a load: by its curve, else the lowest measured time.
@@ -104,7 +106,7 @@ def mean_response(
     """
     curve = next((curve for curve in curves if curve.response.name == MEAN), None)
     recorded = next((response for response in observed.responses if response.name == MEAN), None)
-    times = means(levels, recorded.times) if recorded else np.empty(0)
+    times = average_levels(levels, recorded.times) if recorded else np.empty(0)
     shortest = float(min(times[np.isfinite(times)], default=0.0))
 
     def at(load: float) -> float:
@@ -114,7 +116,7 @@ def mean_response(
     return at
 
 
-def longest_load(
+def find_longest_load(
     curve: ResponseCurve, levels: Sequence[LoadLevel], limit: Saturation | None, most: float
 ) -> tuple[float, float, float] | None:
     """Return the load up to which the response time is within its objective, and the ends of its 95 % interval.
@@ -124,23 +126,23 @@ def longest_load(
     if curve.response.limit is None:
         return None
     rng = np.random.default_rng(0)
-    reached = [_reaches(curve, most)]
+    reached = [_find_reach(curve, most)]
     for _ in range(_REPLICATES):
         drawn = [level.rows[rng.integers(len(level.rows), size=len(level.rows))] for level in levels]
         times = np.array([float(np.nanmean(curve.response.times[rows])) for rows in drawn])
-        other = _curve(curve.response, levels, times, curve.resources, limit)
-        reached.append(_reaches(other, most) if other else np.inf)
+        other = _fit_curve(curve.response, levels, times, curve.resources, limit)
+        reached.append(_find_reach(other, most) if other else np.inf)
     low, high = np.quantile(reached[1:], [0.025, 0.975], method="nearest").tolist()
     return reached[0], min(low, reached[0]), max(high, reached[0])
 
 
-def _reaches(curve: ResponseCurve, most: float) -> float:
+def _find_reach(curve: ResponseCurve, most: float) -> float:
     loads = np.linspace(curve.loads[0], most, 400)
     beyond = np.flatnonzero(curve.at(loads) > (curve.response.limit or np.inf))
     return float(loads[max(int(beyond[0]) - 1, 0)]) if len(beyond) else float("inf")
 
 
-def _curve(
+def _fit_curve(
     response: ResponseFit,
     levels: Sequence[LoadLevel],
     times: Values,
@@ -158,22 +160,22 @@ def _curve(
         return None
     loads, times, counts = loads[order], times[order], counts[order]
     best: ResponseCurve | None = None
-    steady = isotonic(times, counts)
-    for chosen in _candidates(stations, limit):
+    steady = fit_isotonic(times, counts)
+    for chosen in _list_candidates(stations, limit):
         free = [station.busy(loads) < _FULL for group in chosen for station in group]
         used = np.all([loads >= 0, *free], axis=0)
         if used.sum() < 3:
             continue
-        waits = [_waiting(group, loads) for group in chosen]
-        weights = rising([wait[used] for wait in waits], times[used], counts[used])
+        waits = [_compute_waits(group, loads) for group in chosen]
+        weights = fit_rising_times([wait[used] for wait in waits], times[used], counts[used])
         model = weights[0] + sum((w * wait for w, wait in zip(weights[1:], waits, strict=True)), np.zeros(len(loads)))
-        off = median(np.abs(model[used] / times[used] - 1))
+        off = compute_median(np.abs(model[used] / times[used] - 1))
         if best is None or off < best.off:
             best = ResponseCurve(response, loads, steady, chosen, weights, off, tuple(stations))
     return best or ResponseCurve(response, loads, steady, (), np.array([float(times[0])]), 1.0, tuple(stations))
 
 
-def _candidates(stations: Sequence[Station], limit: Saturation | None) -> list[tuple[tuple[Station, ...], ...]]:
+def _list_candidates(stations: Sequence[Station], limit: Saturation | None) -> list[tuple[tuple[Station, ...], ...]]:
     """Return the models to try: a station for each resource, and if the software limits, a queue of 1 to 64 servers."""
     apart = tuple((station,) for station in stations)
     if limit is None or limit.by_resource:
@@ -182,5 +184,5 @@ def _candidates(stations: Sequence[Station], limit: Saturation | None) -> list[t
     return [(*apart, (Station(lambda loads: loads / top, servers, servers / top),)) for servers in _SERVERS]
 
 
-def _waiting(stations: Sequence[Station], loads: Values) -> Values:
+def _compute_waits(stations: Sequence[Station], loads: Values) -> Values:
     return sum((station.waiting(loads) for station in stations), np.zeros(len(loads)))

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from plimsoll.analysis.demand import FEWEST
-from plimsoll.analysis.filters import median
-from plimsoll.insights.capacity.levels import LoadLevel, means
+from plimsoll.analysis.filters import compute_median
+from plimsoll.insights.capacity.levels import LoadLevel, average_levels
 from plimsoll.insights.capacity.load_observations import MEAN, Observed
 from plimsoll.model.log import Values
 
@@ -40,13 +40,13 @@ class Saturation:
     fewer_done_by: float | None = None
 
 
-def saturation(observed: Observed, levels: Sequence[LoadLevel]) -> Saturation | None:
+def find_saturation(observed: Observed, levels: Sequence[LoadLevel]) -> Saturation | None:
     """Return the saturation of throughput; None if throughput still rises, or if the offered load is not recorded."""
     by_users = all(level.users is not None for level in levels)
     if by_users:
         values = np.array([level.users or 0.0 for level in levels])
     elif observed.in_flight is not None:
-        values = means(levels, observed.in_flight)
+        values = average_levels(levels, observed.in_flight)
     else:
         return None
     if len(levels) < 2 or not np.isfinite(values).all():
@@ -67,9 +67,9 @@ def saturation(observed: Observed, levels: Sequence[LoadLevel]) -> Saturation | 
     # Where throughput falls for sure after its top, connections obstruct each other, and one level before it is enough.
     falls = float(done[-1]) < _LITTLE * float(done.max()) or float(done[-2:].max()) < _FLAT * float(done.max())
     rising = np.arange(len(done)) <= first if falls and alone.sum() == 1 else alone
-    if not observed.of_driver and not _goes_with(values[rising], done[rising]):
+    if not observed.of_driver and not _is_proportional(values[rising], done[rising]):
         return None  # connections may grow without work, as when clients never close them
-    users = median(values[alone] / done[alone]) * most if by_users and alone.any() else None
+    users = compute_median(values[alone] / done[alone]) * most if by_users and alone.any() else None
     rows = np.concatenate([levels[int(at)].rows for at in order[first:]])
     near = [
         float(np.nanmean(observed.use[resource.key][rows])) >= _NEAR * resource.limit for resource in observed.resources
@@ -77,10 +77,10 @@ def saturation(observed: Observed, levels: Sequence[LoadLevel]) -> Saturation | 
     if not falls or not by_users:
         return Saturation(most, users, any(near))
     top = int(done.argmax())
-    return Saturation(most, _users_at_top(values, done, top), any(near), fewer_done_by=float(values[top + 1]))
+    return Saturation(most, _find_users_at_top(values, done, top), any(near), fewer_done_by=float(values[top + 1]))
 
 
-def _users_at_top(users: Values, done: Values, top: int) -> float:
+def _find_users_at_top(users: Values, done: Values, top: int) -> float:
     """Return the users at the top of a curve of throughput, by a parabola through the top level and its neighbours.
 
     If throughput rises steeply up to the top level, the result is at least the users of that level.
@@ -93,7 +93,7 @@ def _users_at_top(users: Values, done: Values, top: int) -> float:
     return max(vertex, float(users[top])) if done[top - 1] < _LITTLE * done[top] else vertex
 
 
-def up_to_the_top(observed: Observed, levels: Sequence[LoadLevel]) -> tuple[Observed, LoadLevel | None]:
+def cut_at_top(observed: Observed, levels: Sequence[LoadLevel]) -> tuple[Observed, LoadLevel | None]:
     """Return the rows up to the highest throughput, and the last level if less was done there (overload), else None."""
     done = np.array([level.load for level in levels])
     if observed.users is None:
@@ -113,11 +113,11 @@ def _wait_longer(observed: Observed, levels: Sequence[LoadLevel], users: Values,
     mean = next((response for response in observed.responses if response.name == MEAN), None)
     if mean is None:
         return False
-    times = means(levels, mean.times)
+    times = average_levels(levels, mean.times)
     return float(times[-1] - times[0]) >= _WAITING * float(users[-1] - users[0]) / done
 
 
-def _goes_with(values: Values, done: Values) -> bool:
+def _is_proportional(values: Values, done: Values) -> bool:
     """Return whether users or connections (`values`) rise with the throughput (`done`), about in proportion."""
     if len(values) < 2 or values.max() < _MORE * values.min():
         return False

@@ -6,8 +6,8 @@ from typing import Literal
 
 import numpy as np
 
-from plimsoll.analysis.demand import FEWEST, demand
-from plimsoll.insights.capacity.levels import LoadLevel, means
+from plimsoll.analysis.demand import FEWEST, estimate_demand
+from plimsoll.insights.capacity.levels import LoadLevel, average_levels
 from plimsoll.insights.capacity.load_observations import MEAN, Observed
 from plimsoll.insights.capacity.resources import Resource
 from plimsoll.model.log import Values
@@ -60,11 +60,11 @@ def check_of(observed: Observed, resource: Resource, rates: Values) -> Check | N
     upper, lower = load >= _UPPER * observed.highest, load < _LOWER * observed.highest
     if upper.sum() < 3 or lower.sum() < FEWEST or load[lower].max() < 1.5 * max(float(load[lower].min()), 1e-9):
         return None
-    predicted = demand(rates[lower], use[lower], replicates=0).use(rates[upper])[0]
+    predicted = estimate_demand(rates[lower], use[lower], replicates=0).use(rates[upper])[0]
     return Check(float(load[upper].mean()), float(use[upper].mean()), float(predicted.mean()))
 
 
-def contradictions(observed: Observed, levels: Sequence[LoadLevel]) -> tuple[Contradiction, ...]:
+def find_contradictions(observed: Observed, levels: Sequence[LoadLevel]) -> tuple[Contradiction, ...]:
     """Return the load at which requests in flight differ most from Little's law, and the same of users.
 
     Differences of less than a quarter, and quantities that were not recorded, are left out.
@@ -73,10 +73,10 @@ def contradictions(observed: Observed, levels: Sequence[LoadLevel]) -> tuple[Con
     if mean is None:
         return ()
     loads = np.array([level.load for level in levels])
-    law = loads * means(levels, mean.times)
+    law = loads * average_levels(levels, mean.times)
     differences: list[Contradiction] = []
     if observed.in_flight is not None:
-        flight = means(levels, observed.in_flight)
+        flight = average_levels(levels, observed.in_flight)
         with np.errstate(all="ignore"):
             off = np.where((law > 1) & (flight > 1), np.abs(np.log(flight / law)), 0.0)
         worst = int(np.nanargmax(off)) if len(off) else 0

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from plimsoll.analysis.demand import Demand
 from plimsoll.insights.capacity.resources import Resource
 from plimsoll.model.errors import Unusable
-from plimsoll.model.series import host_key
+from plimsoll.model.series import make_host_key
 from plimsoll.model.value_text import number
 
 _CHANGE = re.compile(r"(?P<host>.+)\.processors\s*=\s*(?P<count>\d+)")
@@ -48,7 +48,7 @@ def parse_change(typed: str) -> tuple[str, int]:
     return match["host"], int(match["count"])
 
 
-def changed(resources: Sequence[Resource], demands: Mapping[Key, Demand], changes: Changes) -> Changed:
+def apply_changes(resources: Sequence[Resource], demands: Mapping[Key, Demand], changes: Changes) -> Changed:
     """Return the resources and demands after changes.
 
     Raises:
@@ -56,15 +56,15 @@ def changed(resources: Sequence[Resource], demands: Mapping[Key, Demand], change
     """
     result = Changed(tuple(resources), demands)
     for host, count in changes.processors.items():
-        result = _with_processors(result, host, count)
+        result = _change_processors(result, host, count)
     for host in changes.without:
-        result = _without(result, host)
+        result = _remove_host(result, host)
     return result
 
 
-def _with_processors(before: Changed, host: str, count: int) -> Changed:
+def _change_processors(before: Changed, host: str, count: int) -> Changed:
     """Return the resources and demands if `host` has `count` processors."""
-    processors = _processors(before, host)
+    processors = _find_processors(before, host)
     if not processors.processors:
         raise Unusable(f"not known: how many processors {host} has; give them in plimsoll.toml")
     share = processors.processors / count
@@ -79,13 +79,13 @@ def _with_processors(before: Changed, host: str, count: int) -> Changed:
     return Changed(resources, demands, before.reach, (*before.sentences, text))
 
 
-def _without(before: Changed, host: str) -> Changed:
+def _remove_host(before: Changed, host: str) -> Changed:
     """Return the resources and demands if `host` is missing, and hosts with similar names share its work."""
 
     def kind(resource: Resource) -> str:  # WEB01 and WEB02 are of one kind
-        return re.sub(r"\d+", "#", host_key(resource.subject.host).partition(".")[0])
+        return re.sub(r"\d+", "#", make_host_key(resource.subject.host).partition(".")[0])
 
-    gone = _processors(before, host)
+    gone = _find_processors(before, host)
     busy = [resource for resource in before.resources if resource.signal == _PROCESSORS]
     left = [peer for peer in busy if peer is not gone and kind(peer) == kind(gone) and peer.key in before.demands]
     if not left:
@@ -100,19 +100,19 @@ def _without(before: Changed, host: str) -> Changed:
     if rest <= 0:
         raise Unusable(f"not known: who does the work of {host}: the processors of hosts like it do none")
     factor = (rest + work[gone.key]) / rest
-    names = {host_key(resource.subject.host) for resource in left}
+    names = {make_host_key(resource.subject.host) for resource in left}
     resources = tuple(resource for resource in before.resources if not _is(resource, host))
     demands: dict[Key, Demand] = {}
     for resource in resources:
         if resource.key in before.demands:
-            growth = factor if host_key(resource.subject.host) in names else 1.0
+            growth = factor if make_host_key(resource.subject.host) in names else 1.0
             demands[resource.key] = before.demands[resource.key].scaled(1.0, growth)
     remaining = ", ".join(resource.subject.host for resource in left)
     text = f"Without {gone.subject.host}, if {remaining} share its work evenly."
     return Changed(resources, demands, before.reach / factor, (*before.sentences, text))
 
 
-def _processors(result: Changed, host: str) -> Resource:
+def _find_processors(result: Changed, host: str) -> Resource:
     for resource in result.resources:
         if resource.signal == _PROCESSORS and _is(resource, host) and resource.key in result.demands:
             return resource
@@ -121,4 +121,4 @@ def _processors(result: Changed, host: str) -> Resource:
 
 
 def _is(resource: Resource, host: str) -> bool:
-    return host_key(resource.subject.host) == host_key(host)
+    return make_host_key(resource.subject.host) == make_host_key(host)

@@ -11,14 +11,22 @@ from math import prod
 
 import numpy as np
 
-from plimsoll.analysis.scalability import Knee, LatencyKnee, Law, Refused, latency_knee, scalability, throughput_knee
-from plimsoll.analysis.significance import effective_samples
+from plimsoll.analysis.scalability import (
+    Knee,
+    LatencyKnee,
+    Law,
+    Refused,
+    find_latency_knee,
+    find_throughput_knee,
+    fit_scalability,
+)
+from plimsoll.analysis.significance import count_effective_samples
 from plimsoll.hosts.settings import is_load_step
-from plimsoll.insights.leading_signals import response_times
+from plimsoll.insights.leading_signals import list_response_times
 from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.log import Values
 from plimsoll.model.samples import Samples
-from plimsoll.model.series import host_key
+from plimsoll.model.series import make_host_key
 from plimsoll.model.times import SECOND
 from plimsoll.review.findings import Outcome
 from plimsoll.review.phases.found_phases import Load
@@ -83,29 +91,29 @@ class Means:
         """Return a load step with its means, without samples at the edges (which may mix steps) if others remain."""
         interval = self.load.samples.interval or SECOND
         inner = (start + interval, end - interval) if (end - start) > 8 * interval else (start, end)
-        throughput = self.throughput and mean(self.throughput.samples, *inner)
-        hosts = tuple(self._host(host, inner) for host in self._hosts)
+        throughput = self.throughput and compute_mean(self.throughput.samples, *inner)
+        hosts = tuple(self._summarize_host(host, inner) for host in self._hosts)
         cpu = [host.cpu for host in hosts if host.cpu is not None]
         switches = [host.context_switches for host in hosts if host.context_switches is not None]
         mean_cpu = float(np.mean(cpu)) if cpu else None
         most_switches = max(switches, default=0.0)
         recorded = self.review.signals.of(self.latency).values() if self.latency else ()
-        latencies = [latency for samples in recorded if (latency := mean(samples, *inner)) is not None]
+        latencies = [latency for samples in recorded if (latency := compute_mean(samples, *inner)) is not None]
         return LoadStep(
             number=number,
             start=start,
             end=end,
             samples=len(self.load.samples.between(*inner).present.times),
-            load=mean(self.load.samples, *inner) or 0.0,
+            load=compute_mean(self.load.samples, *inner) or 0.0,
             throughput=throughput,
-            error=standard_error(self.throughput.samples, *inner) if self.throughput else 0.0,
+            error=compute_standard_error(self.throughput.samples, *inner) if self.throughput else 0.0,
             cpu=mean_cpu,
             context_switches=sum(switches) if switches else None,
-            bytes=self.bytes and mean(self.bytes.samples, *inner),
+            bytes=self.bytes and compute_mean(self.bytes.samples, *inner),
             latency=float(np.mean(latencies)) if latencies else None,
             cost_percent=mean_cpu / throughput if mean_cpu is not None and throughput else None,
-            cost_seconds=self._cost(hosts, throughput, "processors"),
-            cost_mhz=self._cost(hosts, throughput, "processors", "clock_mhz"),
+            cost_seconds=self._compute_cost(hosts, throughput, "processors"),
+            cost_mhz=self._compute_cost(hosts, throughput, "processors", "clock_mhz"),
             hosts=hosts,
             left_out=self.switches_limit is not None and most_switches > self.switches_limit,
         )
@@ -113,19 +121,19 @@ class Means:
     @cached_property
     def _hosts(self) -> tuple[str, ...]:
         """The hosts that do the work, if their processor time was recorded; else all hosts with processor time."""
-        measured = {host_key(subject.host): subject.host for subject in self.review.signals.of(_CPU)}
-        working = [host for host in (self.throughput or self.load).hosts if host_key(host) in measured]
+        measured = {make_host_key(subject.host): subject.host for subject in self.review.signals.of(_CPU)}
+        working = [host for host in (self.throughput or self.load).hosts if make_host_key(host) in measured]
         return tuple(working or measured.values())
 
-    def _host(self, host: str, inner: tuple[int, int]) -> HostStep:
+    def _summarize_host(self, host: str, inner: tuple[int, int]) -> HostStep:
         signals = self.review.signals
         cpu, switches = (
-            next((mean(samples, *inner) for samples in signals.on(name, host).values()), None)
+            next((compute_mean(samples, *inner) for samples in signals.on(name, host).values()), None)
             for name in (_CPU, _SWITCHES)
         )
         return HostStep(host, cpu, switches)
 
-    def _cost(self, hosts: Sequence[HostStep], throughput: float | None, *facts: AnyFact) -> float | None:
+    def _compute_cost(self, hosts: Sequence[HostStep], throughput: float | None, *facts: AnyFact) -> float | None:
         """Return the processor time (s) of one operation, summed over all hosts; None if unknown.
 
         The time of each host is multiplied by the host's `facts`, such as the number of processors.
@@ -186,7 +194,7 @@ class LoadSteps:
     def optimum(self) -> LoadStep | None:
         """The best step, if a higher load was measured too; else None, as a further step might have been better."""
         best = self.best
-        return best if best and self._beyond(best.load) else None
+        return best if best and self._count_beyond(best.load) else None
 
     @cached_property
     def falls_after(self) -> LoadStep | None:
@@ -204,7 +212,7 @@ class LoadSteps:
                 return self.top
         return None
 
-    def _beyond(self, load: float) -> int:
+    def _count_beyond(self, load: float) -> int:
         """Return how many steps have a clearly higher load than `load`."""
         return sum(step.load >= (1 + _ALIKE) * load for step in self.measured)
 
@@ -238,21 +246,21 @@ class LoadSteps:
                 "it needs how many work at the same time, such as connections or users; the load here is "
                 f"{self.load.signal.title} ({self.load.signal.unit})"
             )
-        return scalability(*self._curve(), np.array([step.error for step in self.measured]))
+        return fit_scalability(*self._list_curve(), np.array([step.error for step in self.measured]))
 
     @cached_property
     def knee(self) -> Knee | None:
         """The load after which throughput grows less than half as fast; None unless two or more steps are beyond it."""
-        knee = throughput_knee(*self._curve()) if self.answers_load else None
-        return knee if knee and self._beyond(knee.load) >= _BEYOND_A_BEND else None
+        knee = find_throughput_knee(*self._list_curve()) if self.answers_load else None
+        return knee if knee and self._count_beyond(knee.load) >= _BEYOND_A_BEND else None
 
     @cached_property
     def latency_knee(self) -> LatencyKnee | None:
         """The rate of operations up to which latency stays flat; None if latency does not grow."""
         points = [(step.throughput or 0.0, step.latency) for step in self.measured if step.latency is not None]
-        return latency_knee(np.array([rate for rate, _ in points]), np.array([latency for _, latency in points]))
+        return find_latency_knee(np.array([rate for rate, _ in points]), np.array([latency for _, latency in points]))
 
-    def _curve(self) -> tuple[Values, Values]:
+    def _list_curve(self) -> tuple[Values, Values]:
         """Return the loads and the throughputs of the steps."""
         loads, rates = [step.load for step in self.measured], [step.throughput or 0.0 for step in self.measured]
         return np.array(loads), np.array(rates)
@@ -261,20 +269,20 @@ class LoadSteps:
 def load_steps(review: Review) -> LoadSteps | None:
     """Return the load steps of a run; None if its load was not stepped."""
     by_hand = [(phase.start, phase.end) for phase in review.phases if is_load_step(phase.name)]
-    load, spans = (_most_varied(review.loads, by_hand), by_hand) if by_hand else _stepped(review.loads)
+    load, spans = (_choose_most_varied(review.loads, by_hand), by_hand) if by_hand else _find_stepped_load(review.loads)
     if load is None:
         return None
     first = {load.kind: load for load in reversed(review.loads)}
     throughput = first.get("operations", first.get("bytes"))
     signals = review.question.signals
-    latency = next((name for name in response_times(signals) if review.signals.of(name)), None)
-    limit = _switches_limit(review, (throughput or load).hosts)
+    latency = next((name for name in list_response_times(signals) if review.signals.of(name)), None)
+    limit = _find_switches_limit(review, (throughput or load).hosts)
     means = Means(review, load, throughput, first.get("bytes"), latency, limit)
     steps = tuple(means.step(at, *span) for at, span in enumerate(spans, 1))
     return LoadSteps(load, throughput, signals[latency] if latency else None, bool(by_hand), limit, steps)
 
 
-def _stepped(loads: Sequence[Load]) -> tuple[Load | None, list[tuple[int, int]]]:
+def _find_stepped_load(loads: Sequence[Load]) -> tuple[Load | None, list[tuple[int, int]]]:
     """Return the load that was stepped, and the start and end of each step; None and no steps if no load was stepped.
 
     Tests usually step connections, so these are used unless operations have clearly more steps; bytes are used only if
@@ -291,38 +299,38 @@ def _stepped(loads: Sequence[Load]) -> tuple[Load | None, list[tuple[int, int]]]
     return stepped[order.index(max(order))] if stepped else (None, [])
 
 
-def _most_varied(loads: Sequence[Load], spans: Sequence[tuple[int, int]]) -> Load | None:
+def _choose_most_varied(loads: Sequence[Load], spans: Sequence[tuple[int, int]]) -> Load | None:
     """Return the load of connections if it differs between the spans, else the first load."""
     for load in (load for load in loads if load.kind == "connections"):
-        means = [level for span in spans if (level := mean(load.samples, *span)) is not None]
+        means = [level for span in spans if (level := compute_mean(load.samples, *span)) is not None]
         if means and max(means) > 1.1 * min(means):
             return load
     return loads[0] if loads else None
 
 
-def _switches_limit(review: Review, hosts: Sequence[str]) -> float | None:
+def _find_switches_limit(review: Review, hosts: Sequence[str]) -> float | None:
     """Return the context switches a second above which the studies leave out steps; None if that does not apply.
 
     The limit applies if its rule was judged and the processors are as slow as the studies'; current processors switch
     more often without loss.
     """
-    names = {host_key(host) for host in hosts}
+    names = {make_host_key(host) for host in hosts}
     for finding in review.findings:
         rule, host = finding.rule, finding.subject.host if finding.subject else ""
-        judged = finding.outcome != Outcome.OFF and rule.severity != "info" and host_key(host) in names
+        judged = finding.outcome != Outcome.OFF and rule.severity != "info" and make_host_key(host) in names
         mhz = (review.facts.find(Subject(host), "clock_mhz") or 0) if rule.id == _SWITCHES_RULE and judged else 0
         if 0 < mhz <= _OLD_MHZ:
             return limit_of(finding).limit
     return None
 
 
-def mean(samples: Samples, start: int, end: int) -> float | None:
+def compute_mean(samples: Samples, start: int, end: int) -> float | None:
     """Return the mean of the samples from `start` to `end` (UTC ns); None without samples."""
     values = samples.between(start, end).present.values
     return float(values.mean()) if len(values) else None
 
 
-def standard_error(samples: Samples, start: int, end: int) -> float:
+def compute_standard_error(samples: Samples, start: int, end: int) -> float:
     """Return the standard error of the mean of samples from `start` to `end`, which includes autocorrelation."""
     values = samples.between(start, end).present.values
     if len(values) < 3:
@@ -330,4 +338,4 @@ def standard_error(samples: Samples, start: int, end: int) -> float:
     rest = values - values.mean()
     square = float((rest**2).mean())
     correlation = float(np.clip((rest[1:] * rest[:-1]).mean() / square, 0, 0.95)) if square else 0.0
-    return float(np.sqrt(square / effective_samples(len(values), correlation)))
+    return float(np.sqrt(square / count_effective_samples(len(values), correlation)))

@@ -4,13 +4,19 @@ from collections.abc import Iterator, Mapping, Set
 
 import numpy as np
 
-from plimsoll.analysis.filters import median
-from plimsoll.analysis.regular_spikes import EventParts, RegularSpikes, event_parts, raised, regular_spikes
-from plimsoll.insights.leading_signals import leading, plain, smallest_change, upper_limits
+from plimsoll.analysis.filters import compute_median
+from plimsoll.analysis.regular_spikes import (
+    EventParts,
+    RegularSpikes,
+    compare_during_events,
+    find_regular_spikes,
+    split_events,
+)
+from plimsoll.insights.leading_signals import find_smallest_change, list_leading, list_plain_signals, list_upper_limits
 from plimsoll.model.lazy_dataclass import dataclass
-from plimsoll.model.log import Times, Values, within
+from plimsoll.model.log import Times, Values, mark_within
 from plimsoll.model.samples import Samples
-from plimsoll.model.series import HostKey, host_key
+from plimsoll.model.series import HostKey, make_host_key
 from plimsoll.model.times import SECOND
 from plimsoll.review.findings import Finding
 from plimsoll.review.review import Review
@@ -100,7 +106,7 @@ class SignalSpikes:
     @property
     def typical(self) -> float:
         """The usual highest value of a spike."""
-        return median(self.spikes.tops)
+        return compute_median(self.spikes.tops)
 
     @property
     def highest(self) -> float:
@@ -137,50 +143,53 @@ class PeriodicSpikes:
         return int(self.main.events.starts[-1])
 
 
-def periodic_spikes(review: Review) -> tuple[PeriodicSpikes, ...]:
+def find_periodic_spikes(review: Review) -> tuple[PeriodicSpikes, ...]:
     """Return the rhythms of spikes in a run: first rhythms with most limits passed, then with the highest spikes."""
     groups: list[list[SignalSpikes]] = []
-    for spikes in sorted(_all_spikes(review), key=_importance, reverse=True):
+    for spikes in sorted(_find_all_spikes(review), key=_rank_importance, reverse=True):
         for group in groups:
             if group[0].events.together(spikes.events):
                 group.append(spikes)
                 break
         else:
             groups.append([spikes])
-    groups.sort(key=lambda group: _height(group[0]), reverse=True)
-    rhythms = [_described(review, group) for group in groups[:_MOST]]
+    groups.sort(key=lambda group: _compute_height(group[0]), reverse=True)
+    rhythms = [_describe_rhythm(review, group) for group in groups[:_MOST]]
 
     def order(rhythm: PeriodicSpikes) -> tuple[int, float]:
-        return -sum(limit.passed > 0 for limit in rhythm.limits), -_height(rhythm.main)
+        return -sum(limit.passed > 0 for limit in rhythm.limits), -_compute_height(rhythm.main)
 
     return tuple(sorted(rhythms, key=order))
 
 
-def _described(review: Review, group: list[SignalSpikes]) -> PeriodicSpikes:
+def _describe_rhythm(review: Review, group: list[SignalSpikes]) -> PeriodicSpikes:
     main = group[0]
-    risings = rising(review, main.events, {main.name: {main.subject}})
-    hosts = {host_key(spikes.subject.host) for spikes in group}
+    risings = find_rising_signals(review, main.events, {main.name: {main.subject}})
+    hosts = {make_host_key(spikes.subject.host) for spikes in group}
     with_them: dict[str, set[Subject]] = {}
     for higher in (*group, *risings):
         with_them.setdefault(higher.name, set()).add(higher.subject)
-    used, limits = processes(review, main.events, hosts), limits_in_spikes(review, main.events, with_them)
+    used, limits = (
+        find_rising_processes(review, main.events, hosts),
+        find_limits_in_spikes(review, main.events, with_them),
+    )
     return PeriodicSpikes(main, tuple(group[1:]), risings, used, limits)
 
 
-def _all_spikes(review: Review) -> Iterator[SignalSpikes]:
+def _find_all_spikes(review: Review) -> Iterator[SignalSpikes]:
     """Yield the regular spikes of each recorded signal that are high enough to be reported."""
-    for name, signal in plain(review.question.signals):
-        for subject, samples in leading(review, name):
+    for name, signal in list_plain_signals(review.question.signals):
+        for subject, samples in list_leading(review, name):
             recorded = samples.present
             if len(recorded.times) < _FEWEST_SAMPLES or not _may_have_spikes(recorded.values):
                 continue
-            regular = regular_spikes((recorded.times - recorded.times[0]) / SECOND, recorded.values)
+            regular = find_regular_spikes((recorded.times - recorded.times[0]) / SECOND, recorded.values)
             if regular is None:
                 continue
             width, period = int(regular.width_s * SECOND), int(regular.period_s * SECOND)
             spikes = SignalSpikes(name, signal, subject, Events(recorded.times[regular.first], width, period), regular)
             relative = signal.unit != "%" and spikes.typical < _HIGHER * regular.level
-            if spikes.typical - regular.level >= smallest_change(signal.unit) and not relative:
+            if spikes.typical - regular.level >= find_smallest_change(signal.unit) and not relative:
                 yield spikes
 
 
@@ -195,7 +204,7 @@ def _may_have_spikes(values: Values) -> bool:
     return bool(changes.max() > _FAR * np.partition(changes, high)[high])
 
 
-def _importance(spikes: SignalSpikes) -> tuple[bool, bool, float]:
+def _rank_importance(spikes: SignalSpikes) -> tuple[bool, bool, float]:
     """Return a sort key for choosing the signal that represents a rhythm.
 
     Signals of work rank above signals of its effects, a host above its processors, then the signal with the clearest
@@ -207,50 +216,56 @@ def _importance(spikes: SignalSpikes) -> tuple[bool, bool, float]:
     return work, whole, len(spikes.events.starts) * spikes.spikes.agreement * contrast
 
 
-def _height(spikes: SignalSpikes) -> float:
-    return (spikes.typical - spikes.spikes.level) / smallest_change(spikes.signal.unit)
+def _compute_height(spikes: SignalSpikes) -> float:
+    return (spikes.typical - spikes.spikes.level) / find_smallest_change(spikes.signal.unit)
 
 
-def rising(review: Review, events: Events, but: Mapping[str, set[Subject]]) -> tuple[Rising, ...]:
+def find_rising_signals(review: Review, events: Events, but: Mapping[str, set[Subject]]) -> tuple[Rising, ...]:
     """Return the signals that rise with the spikes, the strongest first; processes are left out.
 
     `but` are subjects, by signal, that are left out too.
     """
-    signals = [(name, signal) for name, signal in plain(review.question.signals) if not name.startswith("process.")]
+    signals = [
+        (name, signal)
+        for name, signal in list_plain_signals(review.question.signals)
+        if not name.startswith("process.")
+    ]
     tested = [
         (name, signal, subject, samples)
         for name, signal in signals
-        for subject, samples in leading(review, name)
+        for subject, samples in list_leading(review, name)
         if subject not in but.get(name, ())
     ]
-    return _rising(tested, events)
+    return _select_rising(tested, events)
 
 
-def processes(review: Review, events: Events, hosts: set[HostKey]) -> tuple[Rising, ...]:
+def find_rising_processes(review: Review, events: Events, hosts: set[HostKey]) -> tuple[Rising, ...]:
     """Return the processes of these hosts whose processor time rises with the spikes, the strongest first."""
     signal = review.question.signals.get(PROCESS)
     recorded = review.signals.of(PROCESS).items() if signal else ()
-    return _rising([(PROCESS, signal, s, x) for s, x in recorded if signal and host_key(s.host) in hosts], events)
+    return _select_rising(
+        [(PROCESS, signal, s, x) for s, x in recorded if signal and make_host_key(s.host) in hosts], events
+    )
 
 
-def _rising(tested: list[tuple[str, Signal, Subject, Samples]], events: Events) -> tuple[Rising, ...]:
+def _select_rising(tested: list[tuple[str, Signal, Subject, Samples]], events: Events) -> tuple[Rising, ...]:
     risings: list[tuple[float, Rising]] = []
     parts_of_times: dict[tuple[int, int], EventParts | None] = {}  # most signals share the times of their recording
     for name, signal, subject, samples in tested:
         at, step = samples.present, samples.interval or 0
         if (key := (id(at.times), step)) not in parts_of_times:
-            parts_of_times[key] = event_parts(events.starts, events.width, events.period, at.times, step)
+            parts_of_times[key] = split_events(events.starts, events.width, events.period, at.times, step)
         parts = parts_of_times[key]
-        higher = raised(parts, at.values) if parts else None
+        higher = compare_during_events(parts, at.values) if parts else None
         if higher is None or higher.chance > _CHANCE / len(tested) or higher.inside < _TIMES * higher.between:
             continue
-        strength = (higher.inside - higher.between) / smallest_change(signal.unit)
+        strength = (higher.inside - higher.between) / find_smallest_change(signal.unit)
         if strength >= 0.5:
             risings.append((strength, Rising(name, signal, subject, higher.inside, higher.between)))
     return tuple(rising for _, rising in sorted(risings, key=lambda pair: -pair[0]))
 
 
-def limits_in_spikes(
+def find_limits_in_spikes(
     review: Review, events: Events, with_them: Mapping[str, Set[Subject]]
 ) -> tuple[LimitInSpikes, ...]:
     """Return the limits of signals (`with_them`: subjects by signal); limits passed in most spikes are first.
@@ -258,14 +273,14 @@ def limits_in_spikes(
     A limit that is passed as often between the spikes is unrelated and left out.
     """
     nearest: dict[tuple[str, Subject], Finding] = {}
-    for finding, subject, _ in upper_limits(review):
+    for finding, subject, _ in list_upper_limits(review):
         if subject in with_them.get(finding.rule.signal, ()):
             nearest.setdefault((finding.rule.signal, subject), finding)
     limits: list[LimitInSpikes] = []
     for (name, subject), finding in nearest.items():
         samples, limit = review.signals.of(name)[subject].present, limit_of(finding)
         past = samples.values > limit.limit
-        inside = within(samples.times, events.spans)
+        inside = mark_within(samples.times, events.spans)
         if not inside.any() or (past.any() and past[inside].mean() < _OFTENER * past[~inside].mean()):
             continue
         passed = len(set((np.searchsorted(events.starts, samples.times[past & inside], side="right") - 1).tolist()))

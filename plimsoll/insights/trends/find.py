@@ -10,15 +10,15 @@ from enum import StrEnum
 
 import numpy as np
 
-from plimsoll.analysis.filters import median
-from plimsoll.analysis.trend import Trend, trend, trend_beside, trends_of
-from plimsoll.insights.leading_signals import smallest_change
+from plimsoll.analysis.filters import compute_median
+from plimsoll.analysis.trend import Trend, correct_trend, find_row_trends, find_trend
+from plimsoll.insights.leading_signals import find_smallest_change
 from plimsoll.model.group_pairs import group_pairs
 from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.log import Values
 from plimsoll.model.run import Phase
 from plimsoll.model.samples import Samples
-from plimsoll.model.series import Series, host_key
+from plimsoll.model.series import Series, make_host_key
 from plimsoll.model.times import SECOND
 from plimsoll.review.findings import Finding, Outcome
 from plimsoll.review.phases.found_phases import Load
@@ -44,14 +44,14 @@ class Restarts:
                 self._of_process.setdefault(process.key, []).append(series)
         self._of_host: dict[str, list[int]] = {}
         for subject, samples in review.signals.of(_UPTIME).items():
-            self._of_host.setdefault(host_key(subject.host), []).extend(_restarts(samples))
+            self._of_host.setdefault(make_host_key(subject.host), []).extend(_find_restarts(samples))
 
     def longest(self, name: str, subject: Subject, samples: Samples) -> Samples:
         """Return the longest part of a signal's samples without a restart of its host (or process, if it has one)."""
-        restarts = list(self._of_host.get(host_key(subject.host), ()))
+        restarts = list(self._of_host.get(make_host_key(subject.host), ()))
         for series in self._of_process.get(subject.key, ()) if name.startswith(_PROCESS) else ():
             is_id = series.path.casefold().endswith(_ID)
-            restarts += _restarts(self._review.signals.counter(series), any_change=is_id)
+            restarts += _find_restarts(self._review.signals.counter(series), any_change=is_id)
         edges = np.searchsorted(samples.times, sorted(restarts))
         bounds = np.concatenate(([0], edges, [len(samples.times)]))
         at = int(np.argmax(np.diff(bounds)))
@@ -59,7 +59,7 @@ class Restarts:
         return Samples(samples.times[first:last], samples.values[first:last]) if len(edges) else samples
 
 
-def _restarts(samples: Samples, *, any_change: bool = False) -> list[int]:
+def _find_restarts(samples: Samples, *, any_change: bool = False) -> list[int]:
     """Return the times (UTC ns) of samples below the previous sample, or (if `any_change`) different from it."""
     steps = np.diff(samples.present.values)
     return samples.present.times[1:][(steps != 0) if any_change else (steps < 0)].tolist()
@@ -135,7 +135,7 @@ class SignalTrend:
         return self.trend.slope * _HOUR, self.trend.interval[0] * _HOUR, self.trend.interval[1] * _HOUR
 
 
-def trends(review: Review) -> tuple[SignalTrend, ...]:
+def find_trends(review: Review) -> tuple[SignalTrend, ...]:
     """Return the trends of all signals for which the catalogue says what a trend means; notable trends are first."""
     if review.start is None or review.end is None:
         return ()
@@ -145,21 +145,21 @@ def trends(review: Review) -> tuple[SignalTrend, ...]:
         return ()
     load = review.loads[0] if review.loads and review.loads[0].kind else None
     recorded = load.samples.between(looked_at.start, looked_at.end).present if load else None
-    climb = trend(_seconds(recorded), recorded.values) if recorded and len(recorded.times) else None
-    climbed = _share(climb) if climb and climb.direction > 0 else 0.0
-    signal_trends = list(_all_trends(review, looked_at, load, climbed))
+    climb = find_trend(_convert_to_seconds(recorded), recorded.values) if recorded and len(recorded.times) else None
+    climbed = _compute_share(climb) if climb and climb.direction > 0 else 0.0
+    signal_trends = list(_list_trends(review, looked_at, load, climbed))
     notable = [trend for trend in signal_trends if trend.notable]
-    shown = [trend for trend in signal_trends if not any(_stands_for(other, trend) for other in notable)]
+    shown = [trend for trend in signal_trends if not any(_is_stand_in(other, trend) for other in notable)]
 
     def order(trend: SignalTrend) -> tuple[bool, float]:
         """Return a sort key: notable trends first, then trends that soon reach a limit, then by relative change."""
         soon = 1e6 / (1 + trend.reaches_s[0]) if trend.reaches_s else 0.0
-        return not trend.notable, -soon - abs(_share(trend.trend))
+        return not trend.notable, -soon - abs(_compute_share(trend.trend))
 
     return tuple(sorted(shown, key=order)[:_MOST])
 
 
-def _stands_for(other: SignalTrend, trend: SignalTrend) -> bool:
+def _is_stand_in(other: SignalTrend, trend: SignalTrend) -> bool:
     """Return whether `other` is to be shown for `trend`, as it is the same quantity in another unit.
 
     Of disk.free and disk.free_bytes, for example, the signal with a limit is shown, else the signal with the shorter
@@ -171,12 +171,12 @@ def _stands_for(other: SignalTrend, trend: SignalTrend) -> bool:
     return (other.limit is not None, -len(other.name)) > (trend.limit is not None, -len(trend.name))
 
 
-def _seconds(samples: Samples) -> Values:
+def _convert_to_seconds(samples: Samples) -> Values:
     """Return the times since the first sample (s)."""
     return (samples.times - samples.times[0]) / SECOND
 
 
-def _all_trends(review: Review, looked_at: Phase, load: Load | None, climbed: float) -> Iterator[SignalTrend]:
+def _list_trends(review: Review, looked_at: Phase, load: Load | None, climbed: float) -> Iterator[SignalTrend]:
     """Yield the trend of each signal for which a trend has a meaning, in the examined phase, without restarts."""
     restarts = Restarts(review)
     judged = group_pairs(
@@ -195,17 +195,17 @@ def _all_trends(review: Review, looked_at: Phase, load: Load | None, climbed: fl
         ]
         long = [part for part in parts if len(part[2].times) and _may_have_trend(name, signal, part[2], shortest)]
         for (subject, recorded, longest), (line, smallest) in zip(
-            long, _trends_beside([longest for *_, longest in long], signal, load), strict=True
+            long, _find_trends_beside([longest for *_, longest in long], signal, load), strict=True
         ):
             if line is None:
                 continue
             start, end = int(longest.times[0]), int(longest.times[-1])
             moved = line.direction and abs(line.end - line.start) >= smallest
             movement = Movement.NONE if not moved else Movement.CLIMBS if line.direction > 0 else Movement.FALLS
-            explained = movement != Movement.NONE and climbed >= max(SOME_LOAD, _OF_LOAD * abs(_share(line)))
+            explained = movement != Movement.NONE and climbed >= max(SOME_LOAD, _OF_LOAD * abs(_compute_share(line)))
             of_subject = judged.get((name, subject), [])
-            last, after_middle_s = _last_level(line, longest, recorded)
-            levels = np.array([last, median(recorded.values[-_LAST_SAMPLES:])])
+            last, after_middle_s = _find_last_level(line, longest, recorded)
+            levels = np.array([last, compute_median(recorded.values[-_LAST_SAMPLES:])])
             passed = [finding for finding in of_subject if _is_passed(finding, levels)]
             limit = _limit([finding for finding in of_subject if finding not in passed], line, last)
             yield SignalTrend(
@@ -217,14 +217,14 @@ def _all_trends(review: Review, looked_at: Phase, load: Load | None, climbed: fl
                 start,
                 end,
                 movement,
-                _notable(signal, movement, explained, limit, longest),
+                _is_notable(signal, movement, explained, limit, longest),
                 line,
                 load,
                 climbed,
                 explained,
                 limit,
                 next((finding for finding in passed if finding.outcome == Outcome.WITHIN), None),
-                _reaches(line, limit, (end - start) / SECOND, last, after_middle_s),
+                _predict_reach(line, limit, (end - start) / SECOND, last, after_middle_s),
                 float(longest.values.max()),
             )
 
@@ -240,10 +240,10 @@ def _may_change(values: Values, signal: Signal) -> bool:
     """Return whether the mean of the last third of the values differs from that of the first third: a cheap check."""
     third = max(1, len(values) // 3)
     change = abs(float(values[-third:].mean() - values[:third].mean()))
-    return change >= smallest_change(signal.unit) / 4
+    return change >= find_smallest_change(signal.unit) / 4
 
 
-def _trends_beside(
+def _find_trends_beside(
     recorded: Sequence[Samples], signal: Signal, load: Load | None
 ) -> Iterator[tuple[Trend | None, float]]:
     """Yield, for the samples of each subject of a signal, the trend and the smallest change that counts as a trend.
@@ -251,17 +251,17 @@ def _trends_beside(
     The trend is corrected for other influences: caches that fill at first, the load, the time of day.
     """
     loads = load.samples.present if load else None
-    for samples, *others in _sampled_together(recorded):
-        seconds, rows = _seconds(samples), [one.values for one in (samples, *others)]
+    for samples, *others in _group_sampled_together(recorded):
+        seconds, rows = _convert_to_seconds(samples), [one.values for one in (samples, *others)]
         around = None
         if loads is not None and loads.times[0] <= samples.times[0] and loads.times[-1] >= samples.times[-1]:
             around = np.interp(seconds, (loads.times - samples.times[0]) / SECOND, loads.values)
-        for values, alone in zip(rows, trends_of(seconds, rows), strict=True):
-            smallest = _smallest(signal, values)
-            yield alone and trend_beside(alone, seconds, values, around, smallest), smallest
+        for values, alone in zip(rows, find_row_trends(seconds, rows), strict=True):
+            smallest = _find_smallest_change(signal, values)
+            yield alone and correct_trend(alone, seconds, values, around, smallest), smallest
 
 
-def _sampled_together(recorded: Sequence[Samples]) -> Iterator[list[Samples]]:
+def _group_sampled_together(recorded: Sequence[Samples]) -> Iterator[list[Samples]]:
     """Yield the samples of the subjects in order, in groups of neighbours that have the same times."""
     alike: list[Samples] = []
     for samples in recorded:
@@ -273,22 +273,24 @@ def _sampled_together(recorded: Sequence[Samples]) -> Iterator[list[Samples]]:
         yield alike
 
 
-def _smallest(signal: Signal, values: Values) -> float:
+def _find_smallest_change(signal: Signal, values: Values) -> float:
     """Return the smallest change of a signal that counts as a trend.
 
     For the space of a volume it is smaller, as a slow trend may fill the volume within a week.
     """
     level = float(np.abs(values).mean())
-    return _OF_SPACE * level if signal.resource == "space" else max(_CHANGE * level, smallest_change(signal.unit) / 2)
+    return (
+        _OF_SPACE * level if signal.resource == "space" else max(_CHANGE * level, find_smallest_change(signal.unit) / 2)
+    )
 
 
-def _share(line: Trend) -> float:
+def _compute_share(line: Trend) -> float:
     """Return the change from the start to the end of a line, as a share of the value in the middle."""
     middle = abs(line.start + line.end) / 2
     return (line.end - line.start) / middle if middle else 0.0
 
 
-def _notable(signal: Signal, movement: Movement, explained: bool, limit: Finding | None, samples: Samples) -> bool:
+def _is_notable(signal: Signal, movement: Movement, explained: bool, limit: Finding | None, samples: Samples) -> bool:
     if signal.trend == "should_rise":
         # If the rule did not fire, its other conditions decide, such as the size of the cache for page life.
         counts = limit if limit is not None and limit.outcome != Outcome.WITHIN else None
@@ -298,7 +300,7 @@ def _notable(signal: Signal, movement: Movement, explained: bool, limit: Finding
     return movement == wrong and not explained
 
 
-def _last_level(line: Trend, samples: Samples, recorded: Samples) -> tuple[float, float]:
+def _find_last_level(line: Trend, samples: Samples, recorded: Samples) -> tuple[float, float]:
     """Return the level of a line at the last sample, and the time (s) from the middle of the line to that sample.
 
     If recording continued after the line, the level is that of the last samples.
@@ -334,7 +336,7 @@ def _is_passed(finding: Finding, levels: Values) -> bool:
     return bool(track.other_conditions_hold[-1]) and not track.healthy.holds(levels).all()
 
 
-def _reaches(
+def _predict_reach(
     line: Trend, limit: Finding | None, recorded_s: float, last: float, after_middle_s: float
 ) -> tuple[float, float, float] | None:
     """Return when the line reaches the limit (s after the last sample): best guess, earliest, latest.

@@ -4,16 +4,16 @@ from collections.abc import Callable
 
 import numpy as np
 
-from plimsoll.insights.insights import BESIDE_LIMITS, Insight, News, SubjectKey, statements
-from plimsoll.insights.trends.find import SOME_LOAD, WEEK_S, Movement, SignalTrend, trends
+from plimsoll.insights.insights import BESIDE_LIMITS, Insight, News, SubjectKey, build_statements
+from plimsoll.insights.trends.find import SOME_LOAD, WEEK_S, Movement, SignalTrend, find_trends
 from plimsoll.model.document import ChartBlock, ChartLimit, ChartSeries, ChartSpec, Section, Statement
 from plimsoll.model.samples import Samples
-from plimsoll.model.times import SECOND, Zone, duration_text
-from plimsoll.model.value_text import number, percent, quantity
+from plimsoll.model.times import SECOND, Zone, format_duration
+from plimsoll.model.value_text import format_percent, format_value, number
 from plimsoll.review.findings import CROSSED
 from plimsoll.review.review import Review
-from plimsoll.review.sentences import limit_of, titled
-from plimsoll.rules.wording import exactly
+from plimsoll.review.sentences import add_subject, limit_of
+from plimsoll.rules.wording import format_limit
 
 _MOST_AHEAD = 2
 _PRIVATE = "process.private_bytes"
@@ -22,32 +22,32 @@ _SOON = 0.1  # our choice: of the time watched; what is reached before that is n
 _MOST_OF_IT = 0.5  # our choice: of the memory that is lost
 
 
-def _blocks(trends_: tuple[SignalTrend, ...], review: Review, zone: Zone) -> tuple[Section, ...]:
+def _build_blocks(trends_: tuple[SignalTrend, ...], review: Review, zone: Zone) -> tuple[Section, ...]:
     """Return a section on the first notable trends, each with a chart."""
 
     def statement(trend: SignalTrend, with_chart: bool) -> Statement:
-        return Statement((sentence(trend),), _chart(trend, review) if with_chart else None)
+        return Statement((describe_trend(trend),), _build_chart(trend, review) if with_chart else None)
 
-    return statements("Trends", [trend for trend in trends_ if trend.notable], statement)
+    return build_statements("Trends", [trend for trend in trends_ if trend.notable], statement)
 
 
-def _chart(trend: SignalTrend, review: Review) -> ChartBlock:
+def _build_chart(trend: SignalTrend, review: Review) -> ChartBlock:
     """Return a chart of a signal and the line of its trend, and of the limit if the line reaches a limit."""
     samples = review.signals.of(trend.name)[trend.subject].between(trend.start, trend.end)
-    title = titled(trend.signal.title, trend.subject)
+    title = add_subject(trend.signal.title, trend.subject)
     ends = Samples(np.array([trend.start, trend.end]), np.array([trend.trend.start, trend.trend.end]))
     limits = (ChartLimit.of(limit_of(trend.limit).limit, trend.signal.unit),) if trend.limit and trend.reaches_s else ()
     lines = (ChartSeries("trend", "judged", ends, "trend"), ChartSeries(title, "samples", samples))
     return ChartBlock(ChartSpec(lines, trend.signal.unit, f"{title} and its trend", limits))
 
 
-def _news(
+def _list_news(
     first: tuple[SignalTrend, ...], second: tuple[SignalTrend, ...], as_in_first: Callable[[SubjectKey], SubjectKey]
 ) -> list[News]:
     """Return the harmful trends of the second run, such as a leak, that the first run does not have."""
     before = {(trend.name, trend.subject.key) for trend in first if trend.notable}
     return [
-        News(trend.signal.title, sentence(trend))
+        News(trend.signal.title, describe_trend(trend))
         for trend in second
         if trend.notable
         and trend.signal.trend != "should_rise"
@@ -55,18 +55,18 @@ def _news(
     ]
 
 
-def _ahead(signal_trends: tuple[SignalTrend, ...]) -> tuple[str, ...]:
-    """Return sentences on limits reached within a week, the soonest first; not on the limit that `_doubt` names."""
+def _describe_limits_ahead(signal_trends: tuple[SignalTrend, ...]) -> tuple[str, ...]:
+    """Return sentences on limits reached within a week, the soonest first, but for the limit of `_describe_doubt`."""
     soon = [
-        (trend.reaches_s[0], f"At the rate of this run {_name(trend)} {_reaching(trend)}.")
+        (trend.reaches_s[0], f"At the rate of this run {_name(trend)} {_describe_reach(trend)}.")
         for trend in signal_trends
         if trend.notable and trend.reaches_s and trend.limit and trend.limit.outcome not in CROSSED
-        if trend.passed or not _doubt((trend,))
+        if trend.passed or not _describe_doubt((trend,))
     ]
     return tuple(text for seconds, text in sorted(soon)[:_MOST_AHEAD] if 0 < seconds <= WEEK_S)
 
 
-def _step(signal_trends: tuple[SignalTrend, ...]) -> str:
+def _describe_next_step(signal_trends: tuple[SignalTrend, ...]) -> str:
     """Return a sentence on the process to watch, which gains most of the memory that is lost; else empty."""
     leaks = {
         trend.subject.host: trend
@@ -82,19 +82,19 @@ def _step(signal_trends: tuple[SignalTrend, ...]) -> str:
         if most is None or most.trend.slope < _MOST_OF_IT * -leak.trend.slope:
             continue
         grown = [trend for name in _LEAKED for trend in of_host if trend.name == name and trend.subject == most.subject]
-        rates = " and ".join(_change(trend.per_hour[0], trend.signal.unit) for trend in grown)
+        rates = " and ".join(_format_change(trend.per_hour[0], trend.signal.unit) for trend in grown)
         return f"Watch {most.subject.instance} on {host}, which gains {rates} an hour."
     return ""
 
 
-def _doubt(signal_trends: tuple[SignalTrend, ...]) -> str:
+def _describe_doubt(signal_trends: tuple[SignalTrend, ...]) -> str:
     """Return a clause on a signal that moves to its limit, and was past it at the end or soon will be; else empty."""
     for trend in signal_trends:
         wrong = Movement.FALLS if trend.signal.trend == "must_not_fall" else Movement.CLIMBS
         if trend.movement != wrong or trend.signal.trend == "should_rise":
             continue
         if trend.passed:
-            text = exactly(limit_of(trend.passed).limit, trend.signal.unit)
+            text = format_limit(limit_of(trend.passed).limit, trend.signal.unit)
             if not trend.passed.stood_at_end:  # else that is said
                 return f"{_name(trend)} {trend.movement}, and was past its limit of {text} when the recording ended"
             continue
@@ -102,67 +102,80 @@ def _doubt(signal_trends: tuple[SignalTrend, ...]) -> str:
         if trend.notable and limit and reaches and limit.outcome not in CROSSED:
             soon = max(limit.rule.for_, _SOON * (trend.end - trend.start))
             if reaches[0] * SECOND <= soon:
-                return f"{_name(trend)} {trend.movement}, and {_reaching(trend)}"
+                return f"{_name(trend)} {trend.movement}, and {_describe_reach(trend)}"
     return ""
 
 
-def sentence(trend: SignalTrend) -> str:
+def describe_trend(trend: SignalTrend) -> str:
     """Return a sentence on how fast a signal changes, over what time, and when it reaches its limit."""
     place, unit = _name(trend), trend.signal.unit
     title = place if place.endswith(":") else f"{place}:"
     slope, low, high = trend.per_hour
-    where = f"in the {trend.phase} phase" if trend.phase else f"over {duration_text(trend.end - trend.start)}"
+    where = f"in the {trend.phase} phase" if trend.phase else f"over {format_duration(trend.end - trend.start)}"
     if trend.movement == Movement.NONE and trend.signal.trend != "should_rise":
         sure = "" if low <= 0 <= high else "that is sure "  # with this many signals, some move by chance
-        return f"{title} no trend {sure}{where} (between {_change(low, unit)} and {_change(high, unit)} an hour)."
+        return (
+            f"{title} no trend {sure}{where} (between {_format_change(low, unit)} and {_format_change(high, unit)} an "
+            "hour)."
+        )
     if trend.movement == Movement.NONE:
         limit = trend.limit if trend.notable else None
-        should = f"; it should be above {exactly(limit_of(limit).limit, unit)}" if limit else ""
-        return f"{title} no climb that is sure {where}, with {quantity(trend.highest, unit)} at most{should}."
+        should = f"; it should be above {format_limit(limit_of(limit).limit, unit)}" if limit else ""
+        return f"{title} no climb that is sure {where}, with {format_value(trend.highest, unit)} at most{should}."
     way = "up" if slope > 0 else "down"
-    best, least, most = (_change(rate, unit) for rate in (abs(slope), *sorted((abs(low), abs(high)))))
+    best, least, most = (_format_change(rate, unit) for rate in (abs(slope), *sorted((abs(low), abs(high)))))
     text = (
-        f"{title} {way} {best} an hour{_between(least, most)} {where}, from {quantity(trend.trend.start, unit)} to "
-        f"{quantity(trend.trend.end, unit)}{_beside_load(trend)}."
+        f"{title} {way} {best} an hour{_format_interval(least, most)} {where}, from "
+        f"{format_value(trend.trend.start, unit)} to "
+        f"{format_value(trend.trend.end, unit)}{_describe_beside_load(trend)}."
     )
     limit = limit_of(trend.limit).limit if trend.limit else None
     if trend.signal.trend == "should_rise" and limit is not None and trend.trend.start <= limit:
-        text += f" While it rises it is healthy below its limit of {exactly(limit, unit)}, too."
-    reaching = _reaching(trend)
+        text += f" While it rises it is healthy below its limit of {format_limit(limit, unit)}, too."
+    reaching = _describe_reach(trend)
     return f"{text} At this rate it {reaching}." if reaching else text
 
 
 def _name(trend: SignalTrend) -> str:
-    return titled(trend.signal.title, trend.subject)
+    return add_subject(trend.signal.title, trend.subject)
 
 
-def _beside_load(trend: SignalTrend) -> str:
+def _describe_beside_load(trend: SignalTrend) -> str:
     if trend.signal.trend == "should_rise":
         return ""
     if trend.load is None:
         return "; no load was recorded that could explain it"
     if trend.load_share < SOME_LOAD:
         return f", while {trend.load.signal.title} did not climb"
-    return f", while {trend.load.signal.title} climbed by only {percent(trend.load_share)}"
+    return f", while {trend.load.signal.title} climbed by only {format_percent(trend.load_share)}"
 
 
-def _reaching(trend: SignalTrend) -> str:
+def _describe_reach(trend: SignalTrend) -> str:
     """Return when the limit is reached: `would reach its limit of 1,000 MB 3 h after the last sample`; else ""."""
     if trend.reaches_s is None or trend.limit is None:
         return ""
-    limit = exactly(limit_of(trend.limit).limit, trend.signal.unit)
-    best, early, late = (duration_text(round(seconds) * SECOND) for seconds in trend.reaches_s)
-    return f"would reach its limit of {limit} {best}{_between(early, late)} after the last sample"
+    limit = format_limit(limit_of(trend.limit).limit, trend.signal.unit)
+    best, early, late = (format_duration(round(seconds) * SECOND) for seconds in trend.reaches_s)
+    return f"would reach its limit of {limit} {best}{_format_interval(early, late)} after the last sample"
 
 
-def _change(value: float, unit: str) -> str:
+def _format_change(value: float, unit: str) -> str:
     """Return a change as text with its unit; changes of percentages are in points, as `5 %` might mean a twentieth."""
-    return f"{number(value)} points" if unit == "%" else quantity(value, unit)
+    return f"{number(value)} points" if unit == "%" else format_value(value, unit)
 
 
-def _between(least: str, most: str) -> str:
+def _format_interval(least: str, most: str) -> str:
     """Return an interval in brackets; empty if both ends have the same text."""
     return f" ({least} to {most})" if least != most else ""
 
 
-INSIGHT = Insight("trends", BESIDE_LIMITS, trends, _blocks, news=_news, ahead=_ahead, step=_step, doubt=_doubt)
+INSIGHT = Insight(
+    "trends",
+    BESIDE_LIMITS,
+    find_trends,
+    _build_blocks,
+    news=_list_news,
+    ahead=_describe_limits_ahead,
+    step=_describe_next_step,
+    doubt=_describe_doubt,
+)

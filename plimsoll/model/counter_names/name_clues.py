@@ -13,8 +13,8 @@ from importlib.resources import files
 from typing import NamedTuple
 
 from plimsoll.model.lazy_dataclass import dataclass
-from plimsoll.model.perfmon import SQL_DEFAULT, generic_object
-from plimsoll.model.shipped_tables import shipped_table
+from plimsoll.model.perfmon import SQL_DEFAULT, split_object
+from plimsoll.model.shipped_tables import load_shipped_table
 
 _ALIKE = str.maketrans(
     {
@@ -26,7 +26,7 @@ _ALIKE = str.maketrans(
 
 
 class WindowsObject(NamedTuple):
-    """A performance object: its name, its measurement in Telegraf, and its counters by folded name (see `folded`)."""
+    """A performance object: its name, its measurement in Telegraf, and its counters by the name of `fold_name`."""
 
     name: str
     measurement: str
@@ -34,7 +34,7 @@ class WindowsObject(NamedTuple):
 
 
 class Language(NamedTuple):
-    """The names in one language: the English name for each folded local name (see `folded`).
+    """The names in one language: the English name for each folded local name (see `fold_name`).
 
     `counters` has the names of counters for each object, by the English name of the object.
     """
@@ -89,51 +89,53 @@ class _Clues:
     esxtop: list[str]
 
 
-def needed_counters(object_: str) -> frozenset[str]:
+def list_needed_counters(object_: str) -> frozenset[str]:
     """Return which counters of an object rules need, by English names."""
-    return _judged().get(generic_object(object_)[0], frozenset())
+    return _map_judged_counters().get(split_object(object_)[0], frozenset())
 
 
-def signal_counters(object_: str) -> frozenset[str]:
+def list_signal_counters(object_: str) -> frozenset[str]:
     """Return which counters of an object signals read, by English names."""
-    return needed_counters(object_) | frozenset(_clues().charted.get(generic_object(object_)[0], ()))
+    return list_needed_counters(object_) | frozenset(_load_clues().charted.get(split_object(object_)[0], ()))
 
 
-def mentions_needed_counter(text: str) -> bool:
+def is_mentioning_needed_counter(text: str) -> bool:
     """Return whether a text contains the name of a counter that rules need."""
-    squeezed = _squeezed(text)
-    return any(counter in squeezed for counter in _squeezed_counters())
+    squeezed = _squeeze(text)
+    return any(counter in squeezed for counter in _list_squeezed_counters())
 
 
 def is_translated(object_: str) -> bool:
     """Return whether Windows translates the name of an object; `object_` is the English name."""
-    return object_ in _clues().translated
+    return object_ in _load_clues().translated
 
 
 @cache
 def is_english(object_: str) -> bool:
     """Return whether an object has its English name on every Windows, and no rule needs it."""
-    generic = generic_object(object_)[0]
-    if folded(generic).startswith(f"{folded(SQL_DEFAULT)}:"):
-        return folded(generic) in objects() or folded(generic.partition(":")[2]).startswith(_beginnings("sql_server"))
-    return ":" in object_ or folded(object_).startswith(_beginnings("english") + _beginnings("programs"))
+    generic = split_object(object_)[0]
+    if fold_name(generic).startswith(f"{fold_name(SQL_DEFAULT)}:"):
+        return fold_name(generic) in load_objects() or fold_name(generic.partition(":")[2]).startswith(
+            _list_beginnings("sql_server")
+        )
+    return ":" in object_ or fold_name(object_).startswith(_list_beginnings("english") + _list_beginnings("programs"))
 
 
 def is_esxtop(object_: str) -> bool:
     """Return whether only esxtop records an object."""
-    return folded(object_).startswith(_beginnings("esxtop"))
+    return fold_name(object_).startswith(_list_beginnings("esxtop"))
 
 
 @cache
-def similar_needed(object_: str, counter: str) -> tuple[str, frozenset[str]]:
+def find_similar_needed(object_: str, counter: str) -> tuple[str, frozenset[str]]:
     """Return the object and the counters that rules need and that have similar names; both empty if there are none."""
-    plain_name = _squeezed(object_)
-    judged_names = _squeezed_judged()
-    if plain_name not in judged_names and folded(object_).startswith(_beginnings("english")):
+    plain_name = _squeeze(object_)
+    judged_names = _map_squeezed_objects()
+    if plain_name not in judged_names and fold_name(object_).startswith(_list_beginnings("english")):
         return "", frozenset()
-    for near in _near(plain_name, judged_names, _NEAR):
-        counters = {_squeezed(name): name for name in _judged()[judged_names[near]]}
-        if similar := _near(_squeezed(counter), counters, _NEAR_COUNTER):
+    for near in _find_similar(plain_name, judged_names, _NEAR):
+        counters = {_squeeze(name): name for name in _map_judged_counters()[judged_names[near]]}
+        if similar := _find_similar(_squeeze(counter), counters, _NEAR_COUNTER):
             return judged_names[near], frozenset(counters[name] for name in similar)
     return "", frozenset()
 
@@ -141,13 +143,13 @@ def similar_needed(object_: str, counter: str) -> tuple[str, frozenset[str]]:
 @cache
 def is_foreign_name(object_: str) -> bool:
     """Return whether an object that rules need has this name in a language, intact or garbled by a console."""
-    return _plain(object_) in _elsewhere()
+    return _simplify(object_) in _map_foreign_names()
 
 
 @cache
-def foreign_name_of(object_: str) -> str | None:
+def find_foreign_name(object_: str) -> str | None:
     """Return the English name of the needed object with this or a similar name in another language; else None."""
-    elsewhere, name = _elsewhere(), _plain(object_)
+    elsewhere, name = _map_foreign_names(), _simplify(object_)
     if name in elsewhere:
         return elsewhere[name]
     near = get_close_matches(name, elsewhere, n=1, cutoff=_NEAR)
@@ -159,58 +161,62 @@ def has_foreign_letters(name: str) -> bool:
     return any(letter.isalpha() and not letter.isascii() and letter not in _UNITS for letter in name)
 
 
-def _plain(name: str) -> str:
-    parts = unicodedata.normalize("NFKD", folded(name))
+def _simplify(name: str) -> str:
+    parts = unicodedata.normalize("NFKD", fold_name(name))
     return "".join(part for part in parts if not unicodedata.combining(part)).translate(_PLAIN)
 
 
-def _squeezed(name: str) -> str:
+def _squeeze(name: str) -> str:
     """Return a name reduced to letters and digits, with one spelling of SQL Server."""
-    plain = _SQL.sub(f"{SQL_DEFAULT}:".casefold(), _plain(name), count=1) if _SQL.match(_plain(name)) else _plain(name)
+    plain = (
+        _SQL.sub(f"{SQL_DEFAULT}:".casefold(), _simplify(name), count=1)
+        if _SQL.match(_simplify(name))
+        else _simplify(name)
+    )
     return "".join(letter for letter in plain if letter.isalnum())
 
 
-def _near(name: str, candidates: Iterable[str], cutoff: float) -> Sequence[str]:
+def _find_similar(name: str, candidates: Iterable[str], cutoff: float) -> Sequence[str]:
     """Return the candidates similar to a name, the most similar first; numbers must be equal (TCPv4 is not TCPv6)."""
     near = get_close_matches(name, candidates, n=5, cutoff=cutoff)
     return [candidate for candidate in near if re.findall(r"\d+", candidate) == re.findall(r"\d+", name)]
 
 
 @cache
-def _squeezed_judged() -> dict[str, str]:
-    return {_squeezed(name): name for name in sorted(_judged())}
+def _map_squeezed_objects() -> dict[str, str]:
+    return {_squeeze(name): name for name in sorted(_map_judged_counters())}
 
 
 @cache
-def _squeezed_counters() -> frozenset[str]:
-    return frozenset(_squeezed(counter) for counters in _judged().values() for counter in counters)
+def _list_squeezed_counters() -> frozenset[str]:
+    return frozenset(_squeeze(counter) for counters in _map_judged_counters().values() for counter in counters)
 
 
 @cache
-def _judged() -> dict[str, frozenset[str]]:
-    return {name: frozenset(counters) for name, counters in _clues().judged.items()}
+def _map_judged_counters() -> dict[str, frozenset[str]]:
+    return {name: frozenset(counters) for name, counters in _load_clues().judged.items()}
 
 
 @cache
-def _clues() -> _Clues:
-    return shipped_table("plimsoll.model.counter_names", "name_clues.yaml", _Clues)
+def _load_clues() -> _Clues:
+    return load_shipped_table("plimsoll.model.counter_names", "name_clues.yaml", _Clues)
 
 
 @cache
-def _beginnings(which: str) -> tuple[str, ...]:
-    return tuple(map(folded, getattr(_clues(), which)))
+def _list_beginnings(which: str) -> tuple[str, ...]:
+    return tuple(map(fold_name, getattr(_load_clues(), which)))
 
 
 @cache
-def _elsewhere() -> dict[str, str]:
+def _map_foreign_names() -> dict[str, str]:
     """Return the English names of objects that rules need, by their simplified names in every language and English."""
-    named = [pair for names in _clues().elsewhere.values() for pair in names.items()]
+    named = [pair for names in _load_clues().elsewhere.values() for pair in names.items()]
     needed = {english for _, english in named}
-    pairs = [pair for language in languages() for pair in language.objects.items() if pair[1] in needed]
-    return {_plain(local): english for local, english in (*((name, name) for name in needed), *pairs, *named)}
+    pairs = [pair for language in load_languages() for pair in language.objects.items() if pair[1] in needed]
+    return {_simplify(local): english for local, english in (*((name, name) for name in needed), *pairs, *named)}
 
 
-def folded(name: str) -> str:
+def fold_name(name: str) -> str:
     """Return the form of a name for comparisons.
 
     Differences of case, width, spacing, apostrophes, dashes and invisible characters are removed.
@@ -219,26 +225,26 @@ def folded(name: str) -> str:
 
 
 @cache
-def objects() -> dict[str, WindowsObject]:
+def load_objects() -> dict[str, WindowsObject]:
     """Return the objects of perfmon.yaml by folded English name."""
-    table = shipped_table("plimsoll.model", "perfmon.yaml", _Perfmon)
+    table = load_shipped_table("plimsoll.model", "perfmon.yaml", _Perfmon)
     return {
-        folded(name): WindowsObject(name, entry.measurement, {folded(c): c for c in entry.counters})
+        fold_name(name): WindowsObject(name, entry.measurement, {fold_name(c): c for c in entry.counters})
         for name, entry in table.objects.items()
     }
 
 
 @cache
-def languages() -> tuple[Language, ...]:
+def load_languages() -> tuple[Language, ...]:
     """Return the languages of `languages/*.yaml`."""
     folder = files("plimsoll.model.counter_names").joinpath("languages")
     names = sorted(file.name for file in folder.iterdir() if file.name.endswith(".yaml"))
-    tables = [shipped_table("plimsoll.model.counter_names", f"languages/{name}", _Names) for name in names]
+    tables = [load_shipped_table("plimsoll.model.counter_names", f"languages/{name}", _Names) for name in names]
     return tuple(
-        Language(_by_folded(table.objects), {name: _by_folded(names) for name, names in table.counters.items()})
+        Language(_fold_names(table.objects), {name: _fold_names(names) for name, names in table.counters.items()})
         for table in tables
     )
 
 
-def _by_folded(names: dict[str, str]) -> dict[str, str]:
-    return {folded(local): english for local, english in names.items()}
+def _fold_names(names: dict[str, str]) -> dict[str, str]:
+    return {fold_name(local): english for local, english in names.items()}

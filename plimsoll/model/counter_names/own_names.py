@@ -6,9 +6,9 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict
 
 from plimsoll.model import strict_yaml, user_files
-from plimsoll.model.counter_names.name_clues import Language, folded, objects
+from plimsoll.model.counter_names.name_clues import Language, fold_name, load_objects
 from plimsoll.model.errors import Unusable, suggest
-from plimsoll.model.perfmon import generic_object
+from plimsoll.model.perfmon import split_object
 from plimsoll.model.strict_yaml import Mistakes, Place, StrictDocument
 
 _EXAMPLE = "docs/formats.md shows what a file of names holds"
@@ -31,7 +31,7 @@ class _NameFile(BaseModel):
     fields: dict[str, str] | None = None
 
 
-def own_language(path: Path) -> Language:
+def load_own_language(path: Path) -> Language:
     """Read a user's file of counter names in another language, and return its table of English names.
 
     Raise Unusable, with a line for each mistake and its place, if the file is invalid.
@@ -46,7 +46,7 @@ def own_language(path: Path) -> Language:
     return language
 
 
-def stored_names(path: Path) -> tuple[dict[str, str], dict[str, str], dict[str, str]]:
+def load_stored_names(path: Path) -> tuple[dict[str, str], dict[str, str], dict[str, str]]:
     """Return the names of measurements, tags and fields in a server of a user's file, with Telegraf's names."""
     _, file = _read(path)
     return file.measurements or {}, file.tags or {}, file.fields or {}
@@ -59,21 +59,21 @@ def _read(path: Path) -> tuple[StrictDocument, _NameFile]:
 
 def _add_file(document: StrictDocument, file: _NameFile, language: Language) -> Iterator[str]:
     """Add the names of a file to a language, and yield the mistakes in it."""
-    english_objects = {key: windows_object.name for key, windows_object in objects().items()}
+    english_objects = {key: windows_object.name for key, windows_object in load_objects().items()}
     yield from _add_names(document, ("objects",), file.objects or {}, english_objects, language.objects)
     for section, by_object in (("counters", file.counters), ("unchanged", file.unchanged)):
         for name, counters in (by_object or {}).items():
-            english = language.objects.get(folded(generic_object(name)[0]), name)
-            windows_object = objects().get(folded(generic_object(english)[0]))
+            english = language.objects.get(fold_name(split_object(name)[0]), name)
+            windows_object = load_objects().get(fold_name(split_object(english)[0]))
             if windows_object is None:
-                yield _unknown(document, (section, name), english, english_objects.values())
+                yield _explain_unknown(document, (section, name), english, english_objects.values())
             elif isinstance(counters, dict):
                 names = language.counters.setdefault(windows_object.name, {})
                 yield from _add_names(document, (section, name), counters, windows_object.counters, names)
             else:
                 for at, counter in enumerate(counters):
-                    if folded(counter) not in windows_object.counters:
-                        yield _unknown(document, (section, name, at), counter, windows_object.counters.values())
+                    if fold_name(counter) not in windows_object.counters:
+                        yield _explain_unknown(document, (section, name, at), counter, windows_object.counters.values())
 
 
 def _add_names(
@@ -85,19 +85,19 @@ def _add_names(
 ) -> Iterator[str]:
     """Add names to `into` (English by folded local name), and yield mistakes; `english_names` are the valid names."""
     for local, text in names.items():
-        at, key = (*place, local), folded(generic_object(local)[0])
-        english = english_names.get(folded(generic_object(text)[0]))
+        at, key = (*place, local), fold_name(split_object(local)[0])
+        english = english_names.get(fold_name(split_object(text)[0]))
         if not local.strip():
             yield f'{document.where(at)}: "{local}" is no name: give the one that Windows uses'
         elif english is None:
-            yield _unknown(document, at, text, english_names.values())
+            yield _explain_unknown(document, at, text, english_names.values())
         elif english_names.get(key, english) != english:
             yield f'{document.where(at)}: "{local}" is an English name itself: it cannot stand for "{english}"'
         elif (other := into.setdefault(key, english)) != english:
             yield f'{document.where(at)}: "{local}" is "{other}" already: only one of them can be right'
 
 
-def _unknown(document: StrictDocument, place: Place, name: str, names: Iterable[str]) -> str:
+def _explain_unknown(document: StrictDocument, place: Place, name: str, names: Iterable[str]) -> str:
     kind = "an object" if len(place) == 2 else "a counter"
     hint = suggest(name, [*names]) or "; give its English name"
     return f'{document.where(place)}: "{name}" is not the name of {kind} that Plimsoll knows{hint}'

@@ -5,23 +5,23 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 
 from plimsoll.model.counter_names.name_clues import (
-    folded,
-    foreign_name_of,
+    find_foreign_name,
+    find_similar_needed,
+    fold_name,
     has_foreign_letters,
     is_english,
     is_esxtop,
     is_foreign_name,
     is_translated,
-    needed_counters,
-    objects,
-    signal_counters,
-    similar_needed,
+    list_needed_counters,
+    list_signal_counters,
+    load_objects,
 )
 from plimsoll.model.group_pairs import group_pairs
 from plimsoll.model.lazy_dataclass import dataclass
-from plimsoll.model.names import path_of
-from plimsoll.model.perfmon import SQL_DEFAULT, TOTAL, CounterPath, generic_object, telegraf_name
-from plimsoll.model.series import Series, host_key
+from plimsoll.model.names import format_path
+from plimsoll.model.perfmon import SQL_DEFAULT, TOTAL, CounterPath, make_telegraf_name, split_object
+from plimsoll.model.series import Series, make_host_key
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class Unrecognised:
         return tuple(f"\\{self.object}\\{name}" for name in self.names)
 
 
-def unrecognised(series: Iterable[Series]) -> list[Unrecognised]:
+def find_unrecognised(series: Iterable[Series]) -> list[Unrecognised]:
     """Return the objects with unknown names whose counters rules may need.
 
     A series with an unknown name counts if one of these is true:
@@ -86,16 +86,16 @@ def unrecognised(series: Iterable[Series]) -> list[Unrecognised]:
     All other unknown objects are assumed to belong to programs.
     """
     hosts = group_pairs(
-        (host_key(candidate.host), candidate) for candidate in series if candidate.tag("objectname") is not None
+        (make_host_key(candidate.host), candidate) for candidate in series if candidate.tag("objectname") is not None
     )
     strange_objects: list[Unrecognised] = []
     for recorded in hosts.values():
-        if any(is_esxtop(_object(member)) for member in recorded):
+        if any(is_esxtop(_find_object(member)) for member in recorded):
             continue
         host, by_object = _RecordedNames(recorded), defaultdict[str, Counter[str]](Counter)
         for member in recorded:
             if not _is_recognised(member) and host.is_strange(member):
-                path = _path(member)
+                path = _parse_path(member)
                 by_object[path.object][path.counter] += 1
         strange_objects += (
             Unrecognised(recorded[0].host, name, of.total(), tuple(of)) for name, of in by_object.items()
@@ -105,7 +105,7 @@ def unrecognised(series: Iterable[Series]) -> list[Unrecognised]:
 
 def is_judged(series: Series) -> bool:
     """Return whether a series is a Windows or SQL Server counter that rules need."""
-    return series.field in _judged_fields(_generic(series))
+    return series.field in _list_judged_fields(_make_generic(series))
 
 
 # These names are equal in German, so they do not show that a log is in English.
@@ -119,86 +119,86 @@ class _RecordedNames:
 
     def __init__(self, series: Sequence[Series]) -> None:
         recognised = [member for member in series if _is_recognised(member)]
-        self._recorded = {(_generic(member), member.field, member.tag("instance")) for member in recognised}
+        self._recorded = {(_make_generic(member), member.field, member.tag("instance")) for member in recognised}
         self._english: set[str] = set()
         for member in recognised:
-            if _object(member) not in self._english:
-                path = _path(member)
-                recorded = (path.object, telegraf_name(path.counter))
-                if recorded == (_object(member), member.field) and recorded != _NO_PROOF_OF_ENGLISH:
-                    self._english.add(_object(member))
-        self._objects = {_generic(member) for member in recognised}
+            if _find_object(member) not in self._english:
+                path = _parse_path(member)
+                recorded = (path.object, make_telegraf_name(path.counter))
+                if recorded == (_find_object(member), member.field) and recorded != _NO_PROOF_OF_ENGLISH:
+                    self._english.add(_find_object(member))
+        self._objects = {_make_generic(member) for member in recognised}
         if self._objects & _PROCESSOR:
             self._objects |= _PROCESSOR
         self._no_basics = not self._objects >= {"Processor", "Memory"}
         # A single object may belong to a program.
         translated = any(is_translated(name) for name in self._objects)
-        self._language_unknown = not translated and len(set(map(_object, series))) > 1
+        self._language_unknown = not translated and len(set(map(_find_object, series))) > 1
 
     def is_strange(self, series: Series) -> bool:
         """Return whether a series with an unknown name may be a counter that rules need."""
-        name, generic = _object(series), _generic(series)
-        if self._lacks(*similar_needed(name, _path(series).counter), series):
+        name, generic = _find_object(series), _make_generic(series)
+        if self._has_gaps(*find_similar_needed(name, _parse_path(series).counter), series):
             return True
-        if folded(generic) in objects():
-            if name in self._english and _path(series).object == name and not has_foreign_letters(series.field):
+        if fold_name(generic) in load_objects():
+            if name in self._english and _parse_path(series).object == name and not has_foreign_letters(series.field):
                 return False
             may_be_translated = is_translated(name) or _is_of_sql_server(name)
-            return may_be_translated and self._lacks(generic, needed_counters(generic), series)
+            return may_be_translated and self._has_gaps(generic, list_needed_counters(generic), series)
         if is_english(name):
             return False
         if _is_of_sql_server(name):
             return _BUFFERS not in self._objects
-        needed = foreign_name_of(name)
+        needed = find_foreign_name(name)
         missing = needed is not None and (needed not in self._objects or is_foreign_name(name))
         return self._language_unknown or missing or (self._no_basics and has_foreign_letters(name + series.field))
 
-    def _lacks(self, object_: str, counters: Iterable[str], series: Series) -> bool:
+    def _has_gaps(self, object_: str, counters: Iterable[str], series: Series) -> bool:
         """Return whether any of these counters is missing for the instance of the series."""
         return any(
-            (object_, telegraf_name(counter), series.tag("instance")) not in self._recorded for counter in counters
+            (object_, make_telegraf_name(counter), series.tag("instance")) not in self._recorded for counter in counters
         )
 
 
-def _object(series: Series) -> str:
+def _find_object(series: Series) -> str:
     return series.tag("objectname") or ""
 
 
-def _generic(series: Series) -> str:
-    return generic_object(_object(series))[0]
+def _make_generic(series: Series) -> str:
+    return split_object(_find_object(series))[0]
 
 
 def _is_of_sql_server(object_: str) -> bool:
-    return folded(generic_object(object_)[0]).startswith(f"{folded(SQL_DEFAULT)}:")
+    return fold_name(split_object(object_)[0]).startswith(f"{fold_name(SQL_DEFAULT)}:")
 
 
 def _is_recognised(series: Series) -> bool:
-    return series.field in _fields(_generic(series))
+    return series.field in _list_fields(_make_generic(series))
 
 
-def _path(series: Series) -> CounterPath:
-    return CounterPath.parse(series.path or path_of(series))
-
-
-@cache
-def _judged_fields(object_: str) -> frozenset[str]:
-    return frozenset(map(telegraf_name, needed_counters(object_)))
+def _parse_path(series: Series) -> CounterPath:
+    return CounterPath.parse(series.path or format_path(series))
 
 
 @cache
-def _fields(object_: str) -> frozenset[str]:
-    windows_object = objects().get(folded(object_))
-    return frozenset(map(telegraf_name, windows_object.counters.values() if windows_object else ()))
+def _list_judged_fields(object_: str) -> frozenset[str]:
+    return frozenset(map(make_telegraf_name, list_needed_counters(object_)))
 
 
-def unknown_counters(series: Iterable[Series]) -> list[UnknownCounter]:
+@cache
+def _list_fields(object_: str) -> frozenset[str]:
+    windows_object = load_objects().get(fold_name(object_))
+    return frozenset(map(make_telegraf_name, windows_object.counters.values() if windows_object else ()))
+
+
+def find_unknown_counters(series: Iterable[Series]) -> list[UnknownCounter]:
     """Return the Windows counters that no shipped signal reads, sorted by object, with their recorded names."""
     places: dict[tuple[str, str], tuple[str, str, dict[str, None]]] = {}
     for recorded in series:
         if not recorded.path.startswith("\\"):
             continue
         path = CounterPath.parse(f"\\\\{recorded.host}{recorded.path}")
-        object_ = generic_object(path.object)[0]
+        object_ = split_object(path.object)[0]
         # A path keeps the recorded language; the series has the English names.
         if recorded.field.casefold() in _read_fields(recorded.tag("objectname") or path.object):
             continue
@@ -210,4 +210,4 @@ def unknown_counters(series: Iterable[Series]) -> list[UnknownCounter]:
 
 @cache
 def _read_fields(object_: str) -> frozenset[str]:
-    return frozenset(telegraf_name(name).casefold() for name in signal_counters(object_))
+    return frozenset(make_telegraf_name(name).casefold() for name in list_signal_counters(object_))

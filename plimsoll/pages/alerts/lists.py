@@ -8,15 +8,15 @@ from typing import Any, TypeVar
 from starlette.datastructures import QueryParams
 
 from plimsoll.alerting import alert_queries, silences
-from plimsoll.alerting.alert import IncidentKey, incident_of
-from plimsoll.alerting.firing import firing, incidents
+from plimsoll.alerting.alert import IncidentKey, find_incident_key
+from plimsoll.alerting.firing import group_incidents, load_firing
 from plimsoll.alerting.latest_evaluation import RuleState
 from plimsoll.model.errors import Unusable
-from plimsoll.model.remark import counted
-from plimsoll.model.times import SECOND, Zone, duration_text
-from plimsoll.model.value_text import quantity
+from plimsoll.model.remark import format_count
+from plimsoll.model.times import SECOND, Zone, format_duration
+from plimsoll.model.value_text import format_value
 from plimsoll.notify import notification_log
-from plimsoll.pages.shared.alert_rows import incident_rows, rows
+from plimsoll.pages.shared.alert_rows import build_incident_rows, build_rows
 from plimsoll.pages.shared.forms import count_before
 from plimsoll.pages.shared.time_range import PageRange
 from plimsoll.rules.schema.field_types import Severity
@@ -95,12 +95,12 @@ class Filter:
         return {name: value or None for name, value in (query | {"from": self.start, "to": self.end}).items()}
 
 
-def content(watched: Watched, query: QueryParams, zone: Zone) -> dict[str, Any]:
+def build_content(watched: Watched, query: QueryParams, zone: Zone) -> dict[str, Any]:
     """Return the variables of the template of the alerts page. `query` are the parameters of the URL."""
     now, file = time.time_ns(), watched.file
-    chosen, active = Filter.of(query, zone), silences.active(watched.file, now)
+    chosen, active = Filter.of(query, zone), silences.read_active_silences(watched.file, now)
     first, before = (count_before(query.get(name, ""), MOST) for name in ("firing", "page"))
-    severe = incidents(alert for alert in firing(file).all_alerts if alert.severity in SEVERE)
+    severe = group_incidents(alert for alert in load_firing(file).all_alerts if alert.severity in SEVERE)
     levels = [incident.severity for incident in severe]
     counts = ", ".join(f"{levels.count(level):,} {level}" for level in SEVERE if level in levels)
     shown = Pages.at(first, len(severe))
@@ -110,10 +110,10 @@ def content(watched: Watched, query: QueryParams, zone: Zone) -> dict[str, Any]:
     hidden = 0 if chosen.severity else alert_queries.find_ended(file, chosen.search(("info",)), 0, 1)[1]
     reloaded = watched.reloaded
     return {
-        "headline": f"{counted(len(severe), 'incident')}: {counts}" if severe else "No alert is firing",
-        "firing": incident_rows(shown.part(severe), active, zone, now),
+        "headline": f"{format_count(len(severe), 'incident')}: {counts}" if severe else "No alert is firing",
+        "firing": build_incident_rows(shown.part(severe), active, zone, now),
         "firing_pages": shown,
-        "notes": rows(notes, active, zone, now),
+        "notes": build_rows(notes, active, zone, now),
         "notes_total": notes_total,
         "pending": pending[:MOST],
         "pending_total": len(pending),
@@ -126,20 +126,20 @@ def content(watched: Watched, query: QueryParams, zone: Zone) -> dict[str, Any]:
                 "until": zone.clock(silence.until),
                 "reason": silence.reason,
                 "who": silence.who,
-                "matches": firing(file).like(silence.rule, silence.host, silence.instance),
+                "matches": load_firing(file).like(silence.rule, silence.host, silence.instance),
             }
             for silence in active
         ],
         "failing": [
             f"Notification to {target.name} ({target.address}) fails since {zone.clock(target.failing_since)}: "
             f"{target.error}"
-            for target in notification_log.states(file)
+            for target in notification_log.read_states(file)
             if target.failing_since
         ],
         "targets": watched.trials.targets,
         "reloaded": reloaded and {"at": zone.clock(reloaded.at), "text": reloaded.text, "refused": reloaded.refused},
         "chosen": chosen,
-        "ended": rows(ended, (), zone, now),
+        "ended": build_rows(ended, (), zone, now),
         "ended_pages": Pages.at(before, ended_total),
         "hidden_notes": hidden,
         "severities": [(name, label) for name, (label, _) in _CHOICES.items()],
@@ -161,12 +161,12 @@ def _list_pending(watched: Watched) -> list[dict[str, Any]]:
 
     def describe(state: RuleState, rule_states: Sequence[RuleState] = ()) -> dict[str, Any]:
         signal, rule = signals[state.rule.signal], state.rule
-        value, limit = quantity(state.value, signal.unit), should_text(state.healthy, signal.unit)
+        value, limit = format_value(state.value, signal.unit), should_text(state.healthy, signal.unit)
         return {
             "severity": rule.severity,
             "sentence": f"{signal.title} on {state.subject}: {value}; it {limit}.",
-            "crossed": duration_text(max(now - (state.since or now), 0) // SECOND * SECOND),
-            "left": duration_text(max(left(state), 0) // SECOND * SECOND),
+            "crossed": format_duration(max(now - (state.since or now), 0) // SECOND * SECOND),
+            "left": format_duration(max(left(state), 0) // SECOND * SECOND),
             "rule": rule.id,
             "host": state.subject.host,
             "inside": [describe(other) for other in rule_states[:MOST]],
@@ -175,5 +175,5 @@ def _list_pending(watched: Watched) -> list[dict[str, Any]]:
     groups: dict[IncidentKey, list[RuleState]] = {}
     states = watched.judged().pending()
     for state in sorted(states, key=lambda state: (SEVERITIES.index(state.rule.severity), left(state))):
-        groups.setdefault(incident_of(state.rule, signals[state.rule.signal], state.subject), []).append(state)
+        groups.setdefault(find_incident_key(state.rule, signals[state.rule.signal], state.subject), []).append(state)
     return [describe(worst, rule_states) for worst, *rule_states in groups.values()]

@@ -16,28 +16,28 @@ from starlette.routing import Route
 
 from plimsoll.alerting import actions, alert_queries, silences, space_forecast
 from plimsoll.alerting.alert import Alert
-from plimsoll.alerting.alert_queries import alert as find_alert
-from plimsoll.alerting.alert_queries import events
+from plimsoll.alerting.alert_queries import read_alert as find_alert
+from plimsoll.alerting.alert_queries import read_events
 from plimsoll.alerting.alerts_file import NotKept
-from plimsoll.alerting.firing import Incident, firing
+from plimsoll.alerting.firing import Incident, load_firing
 from plimsoll.alerting.silences import Silence
-from plimsoll.alerting.wording import cause, confidence, made_sentence
-from plimsoll.dashboards.limits import panel_of
+from plimsoll.alerting.wording import describe_cause, describe_confidence, describe_silence
+from plimsoll.dashboards.limits import find_panel
 from plimsoll.hosts import overlay
 from plimsoll.model.errors import Unusable
-from plimsoll.model.remark import counted
-from plimsoll.model.series import host_key
-from plimsoll.model.times import SECOND, Zone, duration_text, parse_duration
-from plimsoll.model.value_text import quantity
+from plimsoll.model.remark import format_count
+from plimsoll.model.series import make_host_key
+from plimsoll.model.times import SECOND, Zone, format_duration, parse_duration
+from plimsoll.model.value_text import format_value
 from plimsoll.notify import target_overlay
-from plimsoll.notify.notification_log import notifications
+from plimsoll.notify.notification_log import read_notifications
 from plimsoll.pages.alerts import lists
 from plimsoll.pages.charts.chart_spec import Spec
 from plimsoll.pages.charts.hosts_in_range import Scenes
 from plimsoll.pages.charts.signal_values import find_crossed_since
-from plimsoll.pages.shared.alert_rows import alert_times, marks, rows, sentence
-from plimsoll.pages.shared.form_words import with_fields
-from plimsoll.pages.shared.forms import ID, Fields, actor_of, form_routes, number, record_action, see
+from plimsoll.pages.shared.alert_rows import build_rows, describe_alert, list_alert_times, list_marks
+from plimsoll.pages.shared.form_words import replace_options_by_fields
+from plimsoll.pages.shared.forms import ID, Fields, find_actor, list_form_routes, number, record_action, redirect_to
 from plimsoll.pages.shared.frame import Frame
 from plimsoll.pages.shared.settings_change import change_settings
 from plimsoll.pages.shared.time_range import MILLISECOND
@@ -86,22 +86,22 @@ _TARGET: Form = dict.fromkeys(("name", "kind", "server", "user", "from", "to"), 
 _ACKNOWLEDGEMENT: Form = {"note": "", "who": "", "wrong": ""}
 
 
-def routes(watched: Watched, frame: Frame, scenes: Scenes) -> list[Route]:
+def list_routes(watched: Watched, frame: Frame, scenes: Scenes) -> list[Route]:
     """Return the routes of the alert pages and of their forms."""
     pages = _AlertPages(watched, frame, scenes)
     return [
         Route("/alerts", pages.show_all),
         Route(f"/alerts/{ID}", lambda request: pages.show_alert(request, request.path_params["id"])),
         Route("/silences/matches", pages.count_matches),
-        *form_routes(f"/alerts/{ID}/ack", pages.acknowledge, "/alerts/{id}"),
-        *form_routes("/silences", pages.begin_silence, "/alerts"),
-        *form_routes(f"/silences/{ID}/end", pages.end_silence, "/alerts"),
-        *form_routes(f"/incidents/{ID}/silence", pages.silence_incident, "/"),
-        *form_routes(f"/incidents/{ID}/silence/end", pages.end_silences_of_incident, "/"),
-        *form_routes("/targets/test", pages.test_target, "/alerts"),
-        *form_routes("/targets", pages.add_target, "/alerts"),
-        *form_routes("/targets/remove", pages.remove_target, "/alerts"),
-        *form_routes("/settings/reload", pages.reload, "/alerts"),
+        *list_form_routes(f"/alerts/{ID}/ack", pages.acknowledge, "/alerts/{id}"),
+        *list_form_routes("/silences", pages.begin_silence, "/alerts"),
+        *list_form_routes(f"/silences/{ID}/end", pages.end_silence, "/alerts"),
+        *list_form_routes(f"/incidents/{ID}/silence", pages.silence_incident, "/"),
+        *list_form_routes(f"/incidents/{ID}/silence/end", pages.end_silences_of_incident, "/"),
+        *list_form_routes("/targets/test", pages.test_target, "/alerts"),
+        *list_form_routes("/targets", pages.add_target, "/alerts"),
+        *list_form_routes("/targets/remove", pages.remove_target, "/alerts"),
+        *list_form_routes("/settings/reload", pages.reload, "/alerts"),
     ]
 
 
@@ -135,8 +135,8 @@ class _AlertPages:
             silence=silence or {**_SILENCE, **pattern, "alert": str(id_)},
             ack=ack,
             notice=self._describe_silence(request),
-            rule_ids=sorted(actions.rule_ids(self._file)),
-            **content(self._watched, self._scenes, alert, request.query_params, self._frame.zone_of(request)),
+            rule_ids=sorted(actions.list_rule_ids(self._file)),
+            **build_content(self._watched, self._scenes, alert, request.query_params, self._frame.zone_of(request)),
         )
 
     def count_matches(self, request: Request) -> Response:
@@ -145,9 +145,9 @@ class _AlertPages:
         try:
             actions.check_rule(self._file, rule)
         except Unusable as error:
-            return PlainTextResponse(with_fields(str(error)))
-        matches = firing(self._file).like(rule, host or "*", instance or "*")
-        return PlainTextResponse(f"matches {counted(matches, 'alert')} firing now")
+            return PlainTextResponse(replace_options_by_fields(str(error)))
+        matches = load_firing(self._file).like(rule, host or "*", instance or "*")
+        return PlainTextResponse(f"matches {format_count(matches, 'alert')} firing now")
 
     def begin_silence(self, request: Request, fields: Fields) -> Response:
         """Begin the silence that the form describes, and redirect to the page that the form is on."""
@@ -156,13 +156,13 @@ class _AlertPages:
         silence, form["wrong"] = _try(lambda: self._silence(request, form))
         if silence is not None:
             path = "/alerts" if id_ is None else f"/alerts/{id_}"
-            return self._see(request, path, "silences", silenced=silence.id)
+            return self._redirect(request, path, "silences", silenced=silence.id)
         return self._show_refused(request, form) if id_ is None else self.show_alert(request, id_, silence=form)
 
     def silence_incident(self, request: Request, fields: Fields) -> Response:
         """Silence all alerts of the incident with the alert in the path, and redirect to the health page."""
         id_: int = request.path_params["id"]
-        incidents = firing(self._file).incidents
+        incidents = load_firing(self._file).incidents
         alerts = next((incident.alerts for incident in incidents if id_ in {alert.id for alert in incident.alerts}), ())
         for alert in alerts:
             pattern = {"rule": alert.rule, "host": alert.host, "instance": alert.instance or ""}
@@ -171,7 +171,7 @@ class _AlertPages:
             _, form["wrong"] = _try(partial(self._silence, request, form))
             if form["wrong"]:
                 return self._show_refused(request, form)
-        return self._see(request, "/")
+        return self._redirect(request, "/")
 
     def end_silences_of_incident(self, request: Request, fields: Fields) -> Response:
         """End the silences of the incident with the alert in the path, and redirect to the health page.
@@ -179,23 +179,23 @@ class _AlertPages:
         Silences whose patterns match further alerts stay; if no silence was ended, redirect to the list of silences.
         """
         id_: int = request.path_params["id"]
-        incidents, now = firing(self._file).incidents, time.time_ns()
+        incidents, now = load_firing(self._file).incidents, time.time_ns()
         alerts = next((incident.alerts for incident in incidents if id_ in {alert.id for alert in incident.alerts}), ())
-        alert_keys = {(alert.rule, host_key(alert.host)) for alert in alerts}
+        alert_keys = {(alert.rule, make_host_key(alert.host)) for alert in alerts}
         ended = [
-            _try(partial(actions.end_silence, self._file, silence.id, actor_of(request), now))
-            for silence in silences.active(self._file, now)
-            if (silence.rule, host_key(silence.host)) in alert_keys
+            _try(partial(actions.end_silence, self._file, silence.id, find_actor(request), now))
+            for silence in silences.read_active_silences(self._file, now)
+            if (silence.rule, make_host_key(silence.host)) in alert_keys
         ]
-        return self._see(request, "/") if ended else self._see(request, "/alerts", "silences")
+        return self._redirect(request, "/") if ended else self._redirect(request, "/alerts", "silences")
 
     def end_silence(self, request: Request, fields: Fields) -> Response:
         """End a silence, and redirect to the list of silences."""
         id_: int = request.path_params["id"]
-        _, wrong = _try(lambda: actions.end_silence(self._file, id_, actor_of(request), time.time_ns()))
+        _, wrong = _try(lambda: actions.end_silence(self._file, id_, find_actor(request), time.time_ns()))
         if wrong:
             return self._frame.missing(request, f"{wrong}.", "The page of alerts lists the silences that hold.")
-        return self._see(request, "/alerts", "silences")
+        return self._redirect(request, "/alerts", "silences")
 
     def test_target(self, request: Request, fields: Fields) -> Response:
         """Send a test message to a notification target; the alerts page shows whether this succeeded."""
@@ -205,8 +205,8 @@ class _AlertPages:
         except Unusable as error:
             status = HTTPStatus.TOO_MANY_REQUESTS
             return self._show_all(request, QueryParams(), _SILENCE, status, untried=str(error))
-        record_action(self._watched, actor_of(request), f"sent a test message to {target}")
-        return self._see(request, "/alerts", "targets")
+        record_action(self._watched, find_actor(request), f"sent a test message to {target}")
+        return self._redirect(request, "/alerts", "targets")
 
     def add_target(self, request: Request, fields: Fields) -> Response:
         """Add the target in a form to targets.toml, and send it a test message."""
@@ -222,7 +222,7 @@ class _AlertPages:
         name = fields.get("target", "")
         action = f"removed the target {name}"
         refused = self._change_targets(request, {}, action, lambda folder: target_overlay.remove(folder, name))
-        return refused or self._see(request, "/alerts", "targets")
+        return refused or self._redirect(request, "/alerts", "targets")
 
     def _change_targets(
         self, request: Request, fields: Fields, action: str, change: Callable[[Path], str]
@@ -233,7 +233,7 @@ class _AlertPages:
             overlay.save(self._watched.folder, change(self._watched.folder), target_overlay.FILE_NAME)
             return action
 
-        untried = change_settings(self._watched, actor_of(request), change_file, target_overlay.FILE_NAME)
+        untried = change_settings(self._watched, find_actor(request), change_file, target_overlay.FILE_NAME)
         shown = {name: fields.get(name, "") for name in _TARGET}
         status = HTTPStatus.UNPROCESSABLE_ENTITY
         return self._show_all(request, QueryParams(), _SILENCE, status, "", untried, shown) if untried else None
@@ -243,18 +243,18 @@ class _AlertPages:
         last = self._watched.reloaded
         if last is None or not 0 <= time.time_ns() - last.at < _RELOADS_APART:
             outcome = ": they were refused" if self._watched.reload().refused else ""
-            record_action(self._watched, actor_of(request), f"had the settings read again{outcome}")
-        return self._see(request, "/alerts", "targets")
+            record_action(self._watched, find_actor(request), f"had the settings read again{outcome}")
+        return self._redirect(request, "/alerts", "targets")
 
     def acknowledge(self, request: Request, fields: Fields) -> Response:
         """Acknowledge an alert, and redirect to the alert's page."""
         id_: int = request.path_params["id"]
         form = {name: fields.get(name, "") for name in _ACKNOWLEDGEMENT}
-        actor = actor_of(request, form["who"])
+        actor = find_actor(request, form["who"])
         _, form["wrong"] = _try(lambda: actions.acknowledge(self._file, id_, actor, form["note"], time.time_ns()))
         if form["wrong"]:
             return self.show_alert(request, id_, ack=form)
-        return self._see(request, f"/alerts/{id_}")
+        return self._redirect(request, f"/alerts/{id_}")
 
     def _silence(self, request: Request, form: Form) -> Silence:
         if not form["rule"]:
@@ -263,7 +263,7 @@ class _AlertPages:
             length = parse_duration(form["length"])
         except ValueError as error:
             raise Unusable(f"for how long: {error}") from None
-        pattern, actor = (form["rule"], form["host"] or "*", form["instance"] or "*"), actor_of(request, form["who"])
+        pattern, actor = (form["rule"], form["host"] or "*", form["instance"] or "*"), find_actor(request, form["who"])
         return actions.silence(self._file, *pattern, length, form["reason"], actor, time.time_ns())
 
     def _show_refused(self, request: Request, form: Form) -> Response:
@@ -284,30 +284,30 @@ class _AlertPages:
         `notice` describes a new silence; `untried` says why a test message was not sent, or a target not changed;
         `target` has the values of a refused form of a target.
         """
-        content: dict[str, Any] = lists.content(self._watched, query, self._frame.zone_of(request))
-        rule_ids = sorted(actions.rule_ids(self._file))
+        content: dict[str, Any] = lists.build_content(self._watched, query, self._frame.zone_of(request))
+        rule_ids = sorted(actions.list_rule_ids(self._file))
         content |= {"silence": form, "notice": notice, "untried": untried, "rule_ids": rule_ids}
-        content |= {"target": target or _TARGET, "added": self._added_targets()}
+        content |= {"target": target or _TARGET, "added": self._list_added_targets()}
         return self._frame.page(request, "alerts/alerts.html.j2", "Alerts", status, **content)
 
-    def _added_targets(self) -> Collection[str]:
+    def _list_added_targets(self) -> Collection[str]:
         """Return the names of the targets that were added on the page; none if targets.toml is invalid."""
         with suppress(Unusable):
-            return target_overlay.added(self._watched.folder).keys()
+            return target_overlay.load_added(self._watched.folder).keys()
         return ()
 
     def _describe_silence(self, request: Request) -> str:
         """Return a sentence on the silence that the URL names as just begun; empty if the URL names none."""
         id_ = request.query_params.get("silenced", "")
-        active = silences.active(self._file, time.time_ns())
+        active = silences.read_active_silences(self._file, time.time_ns())
         silence = next((silence for silence in active if str(silence.id) == id_), None)
         if silence is None:
             return ""
-        muted = firing(self._file).like(silence.rule, silence.host, silence.instance)
-        return f"{made_sentence(silence, muted, self._frame.zone_of(request))}."
+        muted = load_firing(self._file).like(silence.rule, silence.host, silence.instance)
+        return f"{describe_silence(silence, muted, self._frame.zone_of(request))}."
 
-    def _see(self, request: Request, path: str, part: str = "", **parameters: int) -> Response:
-        return see(self._frame.links(request).to(path, **parameters) + (f"#{part}" if part else ""))
+    def _redirect(self, request: Request, path: str, part: str = "", **parameters: int) -> Response:
+        return redirect_to(self._frame.links(request).to(path, **parameters) + (f"#{part}" if part else ""))
 
 
 def _try(action: Callable[[], Result]) -> tuple[Result | None, str]:
@@ -318,7 +318,7 @@ def _try(action: Callable[[], Result]) -> tuple[Result | None, str]:
         return None, str(error)
 
 
-def content(watched: Watched, scenes: Scenes, alert: Alert, query: QueryParams, zone: Zone) -> dict[str, Any]:
+def build_content(watched: Watched, scenes: Scenes, alert: Alert, query: QueryParams, zone: Zone) -> dict[str, Any]:
     """Return the template variables of an alert's page. The URL's `from` and `to` replace the charts' usual range."""
     now = time.time_ns()
     signals, rule = watched.site.catalogue.signals, watched.site.catalogue.rules.get(alert.rule)
@@ -334,27 +334,29 @@ def content(watched: Watched, scenes: Scenes, alert: Alert, query: QueryParams, 
     mates = [mate for mate in watched.health().alerts if mate.incident == alert.incident and mate.id != alert.id]
     return {
         "alert": alert,
-        "cause": cause(alert) if fires else "",
-        "sure": confidence(Incident([alert, *mates]), watched.judged(), watched.site.catalogue) if fires else "",
-        "sentence": sentence(alert, zone, now),
-        "marks": [*marks(alert, silences.active(watched.file, now), zone)],
-        "facts": [*_facts(alert, find_crossed_since(scenes, alert), zone, now)],
+        "cause": describe_cause(alert) if fires else "",
+        "sure": describe_confidence(Incident([alert, *mates]), watched.judged(), watched.site.catalogue)
+        if fires
+        else "",
+        "sentence": describe_alert(alert, zone, now),
+        "marks": [*list_marks(alert, silences.read_active_silences(watched.file, now), zone)],
+        "facts": [*_list_facts(alert, find_crossed_since(scenes, alert), zone, now)],
         "zone_label": zone.label(alert.fired_at),
         "known_rule": rule is not None,
         "own": _look(shown, alert.host, alert.instance, signals.get(shown)),
         "looks": [_look(name, alert.host, None, signals.get(name)) for name in names]
         or [SignalLook(title) for title in alert.details.look_at],
-        "band": [*_band(alert, zone, now)],
+        "band": [*_list_bands(alert, zone, now)],
         "start": query.get("from") or start,
         "end": query.get("to") or end,
         "now": now // MILLISECOND,
-        "happened": _happened(watched, alert, zone),
-        "others": rows([other for other in earlier if other.id != alert.id][:_MOST_OTHERS], (), zone, now),
+        "happened": _list_happenings(watched, alert, zone),
+        "others": build_rows([other for other in earlier if other.id != alert.id][:_MOST_OTHERS], (), zone, now),
         "others_total": max(total - 1, 0),
     }
 
 
-def _facts(alert: Alert, crossed_since: int | None, zone: Zone, now: int) -> Iterator[tuple[str, str]]:
+def _list_facts(alert: Alert, crossed_since: int | None, zone: Zone, now: int) -> Iterator[tuple[str, str]]:
     """Yield the name and value of each fact to show about an alert; which facts depends on the alert's kind.
 
     `crossed_since` is the time of the first sample past the limit (UTC ns), None if unknown.
@@ -364,13 +366,13 @@ def _facts(alert: Alert, crossed_since: int | None, zone: Zone, now: int) -> Ite
         case "rule" | "flapping":
             reduced = f" ({details.reduced})" if details.reduced else ""
             yield "Limit", f"{details.limit}{reduced}"
-            yield "Value when it fired", quantity(alert.value, unit)
+            yield "Value when it fired", format_value(alert.value, unit)
             if details.usual:
                 yield "Usual at that hour", details.usual
             if alert.kind == "rule":
-                yield "Worst", quantity(alert.worst, unit)
-                yield "Last", "no data now" if alert.stale else quantity(alert.last, unit)
-                yield from alert_times(alert, crossed_since, zone)
+                yield "Worst", format_value(alert.worst, unit)
+                yield "Last", "no data now" if alert.stale else format_value(alert.last, unit)
+                yield from list_alert_times(alert, crossed_since, zone)
             else:
                 yield "Fired", f"{alert.firings} times since {zone.clock(alert.begin)}"
                 yield "Flapping since", zone.clock(alert.fired_at)
@@ -382,11 +384,11 @@ def _facts(alert: Alert, crossed_since: int | None, zone: Zone, now: int) -> Ite
             yield "Since", zone.clock(alert.begin)
     if alert.ended_at is not None:
         yield "Ended", f"{zone.clock(alert.ended_at)}, {alert.ended_how}"
-    lasted = duration_text(((alert.ended_at or now) - alert.begin) // SECOND * SECOND)
+    lasted = format_duration(((alert.ended_at or now) - alert.begin) // SECOND * SECOND)
     yield "Lasted" if alert.ended_at else "Lasts for", lasted
 
 
-def _band(alert: Alert, zone: Zone, now: int) -> Iterator[tuple[str, str, str]]:
+def _list_bands(alert: Alert, zone: Zone, now: int) -> Iterator[tuple[str, str, str]]:
     """Yield the shaded times of the alert's chart (pending, firing): CSS class, label, and begin and end as text."""
     end = now if alert.ended_at is None else alert.ended_at
     if alert.kind != "rule":
@@ -397,26 +399,26 @@ def _band(alert: Alert, zone: Zone, now: int) -> Iterator[tuple[str, str, str]]:
     ):
         if first < last:
             till = "now" if last == now else zone.clock(last, date=False)
-            length = duration_text((last - first) // SECOND * SECOND)
+            length = format_duration((last - first) // SECOND * SECOND)
             yield kind, word, f"{zone.clock(first, date=False)}–{till} ({length})"
 
 
 def _look(name: str, host: str, instance: str | None, signal: Signal | None) -> SignalLook:
     if signal is None:
         return SignalLook(name)
-    area, panel = panel_of(name)
+    area, panel = find_panel(name)
     return SignalLook(signal.title, str(Spec(name, (host,), instance)), area, panel)
 
 
-def _happened(watched: Watched, alert: Alert, zone: Zone) -> Sequence[tuple[str, str, str]]:
+def _list_happenings(watched: Watched, alert: Alert, zone: Zone) -> Sequence[tuple[str, str, str]]:
     """Return the events of an alert and the messages sent about it, oldest first: time, what happened, details."""
     happened: list[tuple[int, str, str]] = []
-    for event in events(watched.file, alert.id):
-        value = "" if event.value is None else quantity(event.value, alert.details.unit)
+    for event in read_events(watched.file, alert.id):
+        value = "" if event.value is None else format_value(event.value, alert.details.unit)
         details = ": ".join(text for text in (value, event.note) if text)
         happened.append((event.at, _HAPPENED.get(event.what, event.what), details))
     happened += [
         (message.at, f"message to {message.target}: {message.outcome}", message.error or message.title)
-        for message in notifications(watched.file, alert.id)
+        for message in read_notifications(watched.file, alert.id)
     ]
     return [(zone.clock(at), action, details) for at, action, details in sorted(happened, key=lambda event: event[0])]

@@ -60,17 +60,17 @@ def parse_lines(text: str) -> Sequence[Spec]:
     return [Spec.parse(part) for part in text.split(";")]
 
 
-def raw_name(series: Series) -> str:
+def name_raw_series(series: Series) -> str:
     """Return the name `measurement~field` under which charts draw a series."""
     return f"{series.measurement}{_BETWEEN}{series.field}"
 
 
-def raw_instance(series: Series) -> str | None:
+def name_raw_instance(series: Series) -> str | None:
     """Return a series' tags but for its host's as text, such as `cpu=cpu0`; None without such tags."""
     return ", ".join(f"{name}={value}" for name, value in series.tags if name not in _OF_HOST) or None
 
 
-def raw_signal(name: str) -> Signal:
+def make_raw_signal(name: str) -> Signal:
     """Return a signal for a series named `measurement~field`, with that name as its title and without a unit."""
     measurement, _, field = name[:_LONGEST_RAW].partition(_BETWEEN)
     return Signal(title=f"{measurement} {field}".strip() or "?", unit="", meaning="As it was sent.", fact="processors")

@@ -9,21 +9,21 @@ import numpy as np
 from plimsoll.alerting import actions, space_forecast
 from plimsoll.alerting.actions import Note
 from plimsoll.alerting.alert import Alert
-from plimsoll.alerting.alert_queries import history
+from plimsoll.alerting.alert_queries import read_history
 from plimsoll.alerting.alerts_file import AlertsFile
-from plimsoll.alerting.usual_values import HOUR, LONGEST, usual_values
+from plimsoll.alerting.usual_values import HOUR, LONGEST, find_usual_values
 from plimsoll.charts.chart import MOST_LINES, ChartSeries
-from plimsoll.dashboards.limits import drawn as drawn_limits
-from plimsoll.model.errors import printable
+from plimsoll.dashboards.limits import select_drawn as drawn_limits
+from plimsoll.model.errors import escape
 from plimsoll.model.samples import Samples
-from plimsoll.model.times import SECOND, Zone, duration_text
-from plimsoll.pages.charts.chart_spec import Spec, raw_signal
+from plimsoll.model.times import SECOND, Zone, format_duration
+from plimsoll.pages.charts.chart_spec import Spec, make_raw_signal
 from plimsoll.pages.charts.hosts_in_range import Scenes, SignalSource
 from plimsoll.pages.charts.signal_values import compute_signals, draw_signals
 from plimsoll.rules.host_filter import is_note
 from plimsoll.rules.schema.pack import Rule
 from plimsoll.rules.schema.signal import Signal
-from plimsoll.rules.signal_finder import series_of
+from plimsoll.rules.signal_finder import list_read_series
 from plimsoll.store.m4 import Drawn
 
 _MOST_RANKED = 2_000_000  # samples that are read to find the worst lines
@@ -97,15 +97,15 @@ class ChartReader:
         """Return the content of each chart. All specs of a chart are drawn in the unit of its first spec."""
         contents = [self._plan(specs) for specs in charts]
         self._read([line for content in contents for line in content.lines], self._span.start, self._span.columns)
-        alerts = history(self._file, self._span.start, self._span.end)
+        alerts = read_history(self._file, self._span.start, self._span.end)
         noted = actions.find_notes(self._file, self._span.start, self._span.end)
         for content in contents:
             self._add_events(content, alerts, noted)
             if len(content.lines) == 1 and not content.undrawn:
-                content.beside = [*self._projection(content.lines[0]), *self._usual(content.lines[0])]
+                content.beside = [*self._list_projections(content.lines[0]), *self._list_usual(content.lines[0])]
         return contents
 
-    def _projection(self, line: ChartLine) -> Iterator[ChartSeries]:
+    def _list_projections(self, line: ChartLine) -> Iterator[ChartSeries]:
         """Yield the line from a volume's last free space to the time at which it will be full, by the last forecast."""
         if line.spec.signal != space_forecast.SPACE or self._span.end <= time.time_ns():
             return
@@ -121,7 +121,7 @@ class ChartReader:
                 ends = Samples(times, np.array([shown.values[-1], 0.0]))
                 yield ChartSeries("if it goes on", "line-1 dash-1", ends, marked=True)
 
-    def _usual(self, line: ChartLine) -> Iterator[ChartSeries]:
+    def _list_usual(self, line: ChartLine) -> Iterator[ChartSeries]:
         """Yield the highest and the lowest usual values of each hour of the range; nothing if they are not known."""
         start, end = self._span.start // HOUR * HOUR, -(-min(self._span.end, time.time_ns()) // HOUR) * HOUR
         if not 0 < end - start <= LONGEST:
@@ -129,7 +129,7 @@ class ChartReader:
         key = line.spec, start, end, self._span.zone.name
         cached = self._scenes.usual.get(key)
         if cached is None:
-            found = usual_values(self._scenes.store, line.source.origin, start, end, self._span.zone)
+            found = find_usual_values(self._scenes.store, line.source.origin, start, end, self._span.zone)
             cached = self._scenes.usual.put(key, (found,))
         for usual in cached:
             if usual:
@@ -145,7 +145,7 @@ class ChartReader:
             nothing = Signal(title=unknown[:100] or "?", unit="", meaning="", fact="processors")
             return ChartContent(nothing.title, nothing, unknown, problem=f'no signal is named "{unknown[:100]}"')
         name = specs[0].signal
-        signal = signals.get(name) or raw_signal(name)
+        signal = signals.get(name) or make_raw_signal(name)
         scene = self._scenes.live(self._span.start, self._span.end)
         lines = [
             ChartLine(Spec(spec.signal, (source.subject.host,), source.subject.instance, spec.drive), source)
@@ -153,15 +153,15 @@ class ChartReader:
             for source in scene.find(spec)
         ]
         names = {spec.signal for spec in specs}
-        title = _title(lines, signal) if len(names) == 1 else ", ".join(map(self._title_of, sorted(names)))
+        title = _format_title(lines, signal) if len(names) == 1 else ", ".join(map(self._find_title, sorted(names)))
         for line in lines:
             line.label = self._label(line, lines)
         if len(lines) <= MOST_LINES:
             return ChartContent(title, signal, name, lines)
-        lines, reach = self._worst_first(lines, signal)
+        lines, reach = self._sort_worst_first(lines, signal)
         extreme = "lowest" if signal.worse == "lower" else "highest"
         order = "nearest to their limits" if any(line.limits for line in lines) else extreme
-        late = f" in the last {duration_text(reach)}" if reach else ""
+        late = f" in the last {format_duration(reach)}" if reach else ""
         ranked = f"{MOST_LINES} of {len(lines)} lines, the {order}{late}; "
         return ChartContent(title, signal, name, lines[:MOST_LINES], lines[MOST_LINES:], ranked)
 
@@ -179,13 +179,13 @@ class ChartReader:
         for line in content.lines:
             line.fires = line.source.subject.key in firing
 
-    def _title_of(self, name: str) -> str:
-        return (self._scenes.signals.get(name) or raw_signal(name)).title
+    def _find_title(self, name: str) -> str:
+        return (self._scenes.signals.get(name) or make_raw_signal(name)).title
 
     def _label(self, line: ChartLine, lines: Sequence[ChartLine]) -> str:
         """Return the label of a line: of signal, host and instance, those that differ between the chart's lines."""
         alike = [other for other in lines if other.spec.signal == line.spec.signal]
-        subject, title = line.source.subject, self._title_of(line.spec.signal)
+        subject, title = line.source.subject, self._find_title(line.spec.signal)
         places = [subject.host] if len({other.source.subject.key[0] for other in lines}) > 1 else []
         if subject.instance is not None and len({other.source.subject.key[1] for other in alike}) > 1:
             places.append(subject.instance)
@@ -198,19 +198,19 @@ class ChartReader:
         for line, drawn in zip(lines, read, strict=True):
             line.drawn = drawn
 
-    def _worst_first(self, lines: Sequence[ChartLine], signal: Signal) -> tuple[list[ChartLine], int]:
+    def _sort_worst_first(self, lines: Sequence[ChartLine], signal: Signal) -> tuple[list[ChartLine], int]:
         """Return the lines, those nearest to their limits first, and how much of the range was compared (ns).
 
         If the range has too many samples, only its end is compared; 0 means that the whole range was compared.
         """
-        series = sum(len(series_of(line.source.origin)) for line in lines)
+        series = sum(len(list_read_series(line.source.origin)) for line in lines)
         reach = max(_MOST_RANKED // series, 1) * _INTERVAL
         whole = self._span.end - self._span.start <= reach
         self._read(lines, max(self._span.start, self._span.end - reach), 1)
-        return sorted(lines, key=lambda line: _nearness(line, signal), reverse=True), 0 if whole else reach
+        return sorted(lines, key=lambda line: _compute_nearness(line, signal), reverse=True), 0 if whole else reach
 
 
-def _nearness(line: ChartLine, signal: Signal) -> tuple[int, float]:
+def _compute_nearness(line: ChartLine, signal: Signal) -> tuple[int, float]:
     """Return a sort key, highest for the worst line: the values' largest excess over a limit, relative to the limit.
 
     Lines without limits come below lines with limits, and lines without values below all others.
@@ -233,10 +233,10 @@ def _nearness(line: ChartLine, signal: Signal) -> tuple[int, float]:
     return 0, -low if signal.worse == "lower" else high
 
 
-def _title(lines: Sequence[ChartLine], signal: Signal) -> str:
+def _format_title(lines: Sequence[ChartLine], signal: Signal) -> str:
     """Return the title of the signal, then the host and the instance if all lines share them."""
     hosts = {line.source.subject.key[0]: line.source.subject.host for line in lines}
     instances = {line.source.subject.instance for line in lines}
     places = [*hosts.values()] if len(hosts) == 1 else []
     places += [name for name in instances if name is not None] if len(places) == len(instances) == 1 else []
-    return " · ".join([signal.title, *map(printable, places)])
+    return " · ".join([signal.title, *map(escape, places)])

@@ -12,15 +12,15 @@ import numpy as np
 
 from plimsoll.alerting.rule_targets import Site, is_for, plan
 from plimsoll.alerting.usual_values import UsualValues
-from plimsoll.hosts.facts import ConfiguredFacts, Facts, UnknownFact, facts_shown_by, shows_in_values
+from plimsoll.hosts.facts import ConfiguredFacts, Facts, UnknownFact, find_facts, is_fact_in_values
 from plimsoll.model.log import Values
-from plimsoll.model.series import Series, host_key
+from plimsoll.model.series import Series, make_host_key
 from plimsoll.model.times import SECOND
-from plimsoll.pages.charts.chart_spec import Spec, raw_instance, raw_name
+from plimsoll.pages.charts.chart_spec import Spec, name_raw_instance, name_raw_series
 from plimsoll.rules.schema.pack import Pack, Rule
 from plimsoll.rules.schema.signal import Signal, Transform
 from plimsoll.rules.signal_finder import Finder, ResolvedSeries, ResolvedSource
-from plimsoll.rules.subjects import Subject, host_of, host_tags
+from plimsoll.rules.subjects import Subject, find_host, list_host_tags
 from plimsoll.store.protocol import SampleReader
 from plimsoll.up.watched import Watched
 
@@ -52,7 +52,7 @@ class HostSignals:
 
     def __init__(self, site: Site, series: Sequence[Series], facts: Facts, everywhere: Sequence[Pack]) -> None:
         packs = [pack for pack in site.catalogue.packs if pack in everywhere or is_for(pack, series)]
-        self._site = _with_packs(site, packs)
+        self._site = _add_packs(site, packs)
         self._series = series
         self.facts = facts
         self._rules: dict[str, Mapping[str | None, list[Rule]]] = {}
@@ -65,13 +65,13 @@ class HostSignals:
         `drive` selects the rules for disks that plimsoll.toml marks so (None: the rules for all disks).
         """
         origins = self.origins(signal)
-        rules = self._rules_of(signal) if origins else {}
+        rules = self._find_rules(signal) if origins else {}
         return [
             SignalSource(subject, origin, [rule for rule in rules.get(subject.key[1], ()) if rule.drive == drive])
             for subject, origin in sorted(origins.values(), key=lambda pair: pair[0].key[1] or "")
         ]
 
-    def _rules_of(self, signal: str) -> Mapping[str | None, list[Rule]]:
+    def _find_rules(self, signal: str) -> Mapping[str | None, list[Rule]]:
         """Return the rules on a signal by instance, with limits scaled by facts of the host or instance.
 
         To save time, only rules on this signal, and the rules that supersede them, are matched to the host.
@@ -83,7 +83,7 @@ class HostSignals:
             ids |= {name for rule in catalogue.rules.values() if rule.id in ids for name in rule.superseded_by}
             packs = [(pack, tuple(rule for rule in pack.rules if rule.id in ids)) for pack in catalogue.packs]
             changed = [pack.model_copy(update={"rules": of_pack}) for pack, of_pack in packs if of_pack]
-            site = _with_packs(self._site, changed)
+            site = _add_packs(self._site, changed)
             for target in plan(site, self._series, self.facts)[0]:
                 rule = target.rule
                 with suppress(UnknownFact):
@@ -96,7 +96,7 @@ class HostSignals:
         return self._rules[signal]
 
 
-def _with_packs(site: Site, packs: Sequence[Pack]) -> Site:
+def _add_packs(site: Site, packs: Sequence[Pack]) -> Site:
     return replace(site, catalogue=replace(site.catalogue, packs=tuple(packs)))
 
 
@@ -140,7 +140,7 @@ class Scene:
     @property
     def hosts(self) -> Sequence[str]:
         """The names of the hosts, sorted."""
-        return sorted((name for name, _ in self._by_host.values()), key=host_key)
+        return sorted((name for name, _ in self._by_host.values()), key=make_host_key)
 
     @property
     def signals(self) -> Mapping[str, Signal]:
@@ -151,52 +151,52 @@ class Scene:
         """Return the sources that a spec selects, ordered by host and instance; each source has its rules."""
         instance = None if spec.instance is None else spec.instance.casefold()
         if spec.is_raw:
-            sources = self._raw(spec)
+            sources = self._select_raw(spec)
         else:
             sources = [
                 source
-                for host in self._host_signals(spec.hosts)
+                for host in self._list_host_signals(spec.hosts)
                 for source in host.find(spec.signal, spec.drive)
-                if self._holds(source.subject.key, spec.drive)
+                if self._is_included(source.subject.key, spec.drive)
             ]
         return [source for source in sources if instance is None or source.subject.key[1] == instance]
 
     def has(self, spec: Spec) -> bool:
         """Return whether any host that a spec selects has the spec's signal in the range."""
         if spec.is_raw:
-            return bool(self._raw(spec))
-        hosts = self._host_signals(spec.hosts)
-        return any(self._holds(key, spec.drive) for host in hosts for key in host.origins(spec.signal))
+            return bool(self._select_raw(spec))
+        hosts = self._list_host_signals(spec.hosts)
+        return any(self._is_included(key, spec.drive) for host in hosts for key in host.origins(spec.signal))
 
     def facts(self, host: str) -> Sequence[str]:
         """Return the facts of a host, such as its memory size, one line of text per fact."""
-        return [line for signals in self._host_signals([host]) for line in signals.facts.of_host(host)]
+        return [line for signals in self._list_host_signals([host]) for line in signals.facts.of_host(host)]
 
-    def _holds(self, place: tuple[str, str | None], drive: str | None) -> bool:
+    def _is_included(self, place: tuple[str, str | None], drive: str | None) -> bool:
         return drive is None or self._drives.get(place) == drive
 
-    def _raw(self, spec: Spec) -> list[SignalSource]:
+    def _select_raw(self, spec: Spec) -> list[SignalSource]:
         """Return the sources that a spec of a raw series (`measurement~field`) selects."""
-        hosts = [*map(host_key, spec.hosts)] or sorted(self._by_host)
+        hosts = [*map(make_host_key, spec.hosts)] or sorted(self._by_host)
         series_by_host = [self._by_host[host] for host in hosts if host in self._by_host]
         return [
-            SignalSource(Subject(host, raw_instance(raw)), ResolvedSeries(raw, False, Transform()), ())
+            SignalSource(Subject(host, name_raw_instance(raw)), ResolvedSeries(raw, False, Transform()), ())
             for host, series in series_by_host
-            for raw in sorted(series, key=lambda raw: (raw_instance(raw) or "").casefold())
-            if raw_name(raw) == spec.signal
+            for raw in sorted(series, key=lambda raw: (name_raw_instance(raw) or "").casefold())
+            if name_raw_series(raw) == spec.signal
         ]
 
-    def _host_signals(self, names: Sequence[str]) -> list[HostSignals]:
+    def _list_host_signals(self, names: Sequence[str]) -> list[HostSignals]:
         """Return the signals of the named hosts, or of all hosts if `names` is empty.
 
         The facts of all hosts that are not cached are read in one call to the store.
         """
-        hosts = sorted({host_key(name) for name in names} & self._by_host.keys() if names else self._by_host)
+        hosts = sorted({make_host_key(name) for name in names} & self._by_host.keys() if names else self._by_host)
         keys = {host: (host, self._by_host[host][1], self.end // _DAY, self._everywhere[0]) for host in hosts}
         cached = {host: signals for host, key in keys.items() if (signals := self.cache.get(key)) is not None}
         new = [host for host in hosts if host not in cached]
         if new:
-            facts = self._facts(series for host in new for series in self._by_host[host][1])
+            facts = self._find_facts(series for host in new for series in self._by_host[host][1])
             for host in new:
                 signals = HostSignals(self.site, [*self._by_host[host][1]], facts, self._everywhere[1])
                 cached[host] = self.cache.put(keys[host], signals)
@@ -205,13 +205,13 @@ class Scene:
     @cached_property
     def _by_host(self) -> Mapping[str, tuple[str, frozenset[Series]]]:
         """The name and the series of each host, by case-folded host name."""
-        tags = host_tags(self.signals)
+        tags = list_host_tags(self.signals)
         names: dict[str, str] = {}
         series: dict[str, list[Series]] = {}
         for sent in self.series:
-            host = host_of(sent, tags)
-            names.setdefault(host_key(host), host)
-            series.setdefault(host_key(host), []).append(sent)
+            host = find_host(sent, tags)
+            names.setdefault(make_host_key(host), host)
+            series.setdefault(make_host_key(host), []).append(sent)
         return {host: (name, frozenset(series[host])) for host, name in names.items()}
 
     @cached_property
@@ -228,13 +228,13 @@ class Scene:
     def _drives(self) -> Mapping[tuple[str, str | None], str]:
         return {subject.key: holds for subject, holds in self.site.drives.items()}
 
-    def _facts(self, of: Iterable[Series]) -> Facts:
+    def _find_facts(self, of: Iterable[Series]) -> Facts:
         """Return the facts of the hosts of these series: from plimsoll.toml, else computed from samples.
 
         The last half hour of the range is read; for series without samples there, the hourly maxima of the whole range.
         """
         series = [*of]
-        telling = [sent for sent in series if shows_in_values(sent)]
+        telling = [sent for sent in series if is_fact_in_values(sent)]
         read = self.store.read(telling, max(self.start, self.end - _TELLING), self.end) if telling else ()
         shown: dict[Series, Values] = {sent: samples.values for sent, samples in zip(telling, read, strict=True)}
         older = [sent for sent, values in shown.items() if not len(values)]
@@ -242,7 +242,7 @@ class Scene:
             buckets = self.store.buckets(older, self.start, self.end, _HOUR)
             shown |= {sent: bucket.maximum for sent, bucket in zip(older, buckets, strict=True)}
         values = [(sent, partial(shown.get, sent, np.empty(0))) for sent in series]
-        return Facts(self.stated_facts, facts_shown_by(values))
+        return Facts(self.stated_facts, find_facts(values))
 
 
 class Scenes:

@@ -13,20 +13,20 @@ from starlette.routing import Route
 from plimsoll.alerting import host_inventory
 from plimsoll.alerting.alert import Alert
 from plimsoll.charts.chart import MOST_LINES, ChartLimit, Charts, ChartSeries, Span
-from plimsoll.dashboards.limits import home_of
-from plimsoll.model.errors import Unreachable, Unusable, printable
-from plimsoll.model.remark import counted
-from plimsoll.model.series import host_key
+from plimsoll.dashboards.limits import find_home_panel
+from plimsoll.model.errors import Unreachable, Unusable, escape
+from plimsoll.model.remark import format_count
+from plimsoll.model.series import make_host_key
 from plimsoll.model.times import Zone
-from plimsoll.model.value_text import number, quantity
+from plimsoll.model.value_text import format_value, number
 from plimsoll.pages.charts.chart_spec import parse_lines
 from plimsoll.pages.charts.drawing import ChartContent, ChartLine, ChartRange, ChartReader
 from plimsoll.pages.charts.hosts_in_range import Scenes
-from plimsoll.pages.shared.form_words import with_fields
+from plimsoll.pages.shared.form_words import replace_options_by_fields
 from plimsoll.pages.shared.frame import Frame
 from plimsoll.pages.shared.time_range import PageRange
 from plimsoll.rules.schema.pack import Rule
-from plimsoll.rules.wording import SEVERITIES, gravity, limit_text
+from plimsoll.rules.wording import SEVERITIES, limit_text, rank_severity
 from plimsoll.up.watched import Watched
 
 _MOST_MORE = 500  # names of lines that are not drawn
@@ -34,17 +34,17 @@ _MOST_CHARTS = 60
 _USUAL_COLUMNS, _LEAST_COLUMNS, _MOST_COLUMNS = 1000, 50, 4000
 
 
-def routes(watched: Watched, frame: Frame, scenes: Scenes) -> list[Route]:
+def list_routes(watched: Watched, frame: Frame, scenes: Scenes) -> list[Route]:
     """Return the route of `GET /api/charts`."""
 
     def answer(request: Request) -> Response:
         """Return the data of the charts in the request, as JSON."""
         try:
             specs = [parse_lines(text) for text in request.query_params.getlist("chart")[:_MOST_CHARTS]]
-            span = _range(request, frame, watched)
+            span = _parse_range(request, frame, watched)
             contents = ChartReader(scenes, watched.file, span).contents(specs)
         except Unusable as error:
-            return JSONResponse({"error": with_fields(str(error))}, HTTPStatus.BAD_REQUEST)
+            return JSONResponse({"error": replace_options_by_fields(str(error))}, HTTPStatus.BAD_REQUEST)
         except Unreachable as error:
             return JSONResponse({"error": str(error)}, HTTPStatus.SERVICE_UNAVAILABLE)
         charts = Charts(span.start, span.end, (), span.zone)
@@ -58,59 +58,59 @@ def routes(watched: Watched, frame: Frame, scenes: Scenes) -> list[Route]:
     return [Route("/api/charts", answer)]
 
 
-def _range(request: Request, frame: Frame, watched: Watched) -> ChartRange:
+def _parse_range(request: Request, frame: Frame, watched: Watched) -> ChartRange:
     """Return the time range (by default the last hour), width and zone of the charts in a request."""
     query, zone = request.query_params, frame.zone_of(request)
     width = query.get("width", "")
     columns = int(width) if width.isdecimal() and len(width) < 6 else _USUAL_COLUMNS
     columns = max(_LEAST_COLUMNS, min(_MOST_COLUMNS, columns))
     span = PageRange.parse(query.get("from"), query.get("to"), zone)
-    hosts = [host.host for host in host_inventory.hosts(watched.file)]
+    hosts = [host.host for host in host_inventory.read_hosts(watched.file)]
     return ChartRange(span.start, span.end, columns, zone, hosts)
 
 
 def _add_chart(charts: Charts, content: ChartContent, span: ChartRange) -> dict[str, Any]:
     """Add the lines of a chart to `charts`; return the chart's title, legend, limits, alerts and notes."""
     unit = content.signal.unit
-    rules, note = _common_rules(content.lines)
+    rules, note = _find_common_rules(content.lines)
     limits = [ChartLimit.of(rule.healthy.limit, unit, rule.severity) for rule in rules]
     # Later lines cover earlier ones, so the most severe is drawn last.
     spans = sorted(
-        (shade for alert in content.alerts for shade in _spans(alert, span.end)),
-        key=lambda shade: gravity(shade.severity) if shade.severity and shade.severity in SEVERITIES else -1,
+        (shade for alert in content.alerts for shade in _list_spans(alert, span.end)),
+        key=lambda shade: rank_severity(shade.severity) if shade.severity and shade.severity in SEVERITIES else -1,
     )
-    gravest = max([alert.severity for alert in content.alerts], key=gravity, default="info")
-    looks = _looks(content.lines, span.hosts)
+    gravest = max([alert.severity for alert in content.alerts], key=rank_severity, default="info")
+    looks = _choose_looks(content.lines, span.hosts)
     lines = [
-        ChartSeries(printable(line.label), look, line.samples.samples, marked=True, strong=line.fires)
+        ChartSeries(escape(line.label), look, line.samples.samples, marked=True, strong=line.fires)
         for line, look in zip(content.lines, looks, strict=True)
     ]
     label = _describe(content, rules)
     # The script lists the last alert first: firing ones, critical before others, then the latest.
     alerts = sorted(
         content.alerts,
-        key=lambda alert: (alert.firing, gravity(alert.severity) if alert.firing else 0, alert.fired_at),
+        key=lambda alert: (alert.firing, rank_severity(alert.severity) if alert.firing else 0, alert.fired_at),
     )
-    _, panel = home_of(content.name) or (None, None)
+    _, panel = find_home_panel(content.name) or (None, None)
     charts.add([*lines, *content.beside], unit, label, limits=limits, spans=spans, severity=gravest)
     return {
         "title": content.title,
         "label": label,
-        "caption": _caption(content, span),
+        "caption": _format_caption(content, span),
         "note": note,
-        "legend": [[printable(line.label), str(line.spec), _last(line, unit)] for line in content.lines],
-        "more": [[printable(line.label), str(line.spec)] for line in content.undrawn[:_MOST_MORE]],
+        "legend": [[escape(line.label), str(line.spec), _format_last(line, unit)] for line in content.lines],
+        "more": [[escape(line.label), str(line.spec)] for line in content.undrawn[:_MOST_MORE]],
         "hidden": len(content.undrawn),
         "rules": [[rule.id, limit_text(rule.healthy, unit), rule.severity] for rule in rules],
-        "alerts": [_alert(alert, span.zone) for alert in alerts],
+        "alerts": [_encode_alert(alert, span.zone) for alert in alerts],
         "axis": {"most": panel.max or panel.soft_max, "limits": panel.limit_in_view} if panel else {},
-        "notes": [[(note.at - span.start) // 1_000_000, printable(note.text)] for note in content.notes],
+        "notes": [[(note.at - span.start) // 1_000_000, escape(note.text)] for note in content.notes],
     }
 
 
-def _looks(lines: Sequence[ChartLine], hosts: Sequence[str]) -> list[str]:
+def _choose_looks(lines: Sequence[ChartLine], hosts: Sequence[str]) -> list[str]:
     """Return the CSS classes of each line. A host's colour is the same on all charts; its further lines are dashed."""
-    keys = [host_key(line.spec.hosts[0]) if line.spec.hosts else "" for line in lines]
+    keys = [make_host_key(line.spec.hosts[0]) if line.spec.hosts else "" for line in lines]
     if len(lines) > 1 and len({*keys}) == 1:
         return [f"line-{at}" for at in range(1, len(lines) + 1)]
     places = {host: at for at, host in enumerate(hosts)}
@@ -119,7 +119,7 @@ def _looks(lines: Sequence[ChartLine], hosts: Sequence[str]) -> list[str]:
     return [f"{colour} dash-{again}" if again else colour for colour, again in zip(colours, repeats, strict=True)]
 
 
-def _common_rules(lines: Sequence[ChartLine]) -> tuple[list[Rule], str]:
+def _find_common_rules(lines: Sequence[ChartLine]) -> tuple[list[Rule], str]:
     """Return the rules whose limits apply to all lines, and a note if further limits apply to single lines."""
     levels = [{(rule.healthy.operator, rule.healthy.limit): rule for rule in line.limits} for line in lines]
     common = [rule for rules in levels[:1] for level, rule in rules.items() if all(level in other for other in levels)]
@@ -127,7 +127,7 @@ def _common_rules(lines: Sequence[ChartLine]) -> tuple[list[Rule], str]:
     return common, "Limits that differ between these lines are not drawn: show one alone." if differing else ""
 
 
-def _caption(content: ChartContent, span: ChartRange) -> str:
+def _format_caption(content: ChartContent, span: ChartRange) -> str:
     """Return the number of samples and how they are drawn: `259,200 samples, drawn as the first, last, ...`."""
     if content.problem:
         return content.problem
@@ -142,37 +142,37 @@ def _caption(content: ChartContent, span: ChartRange) -> str:
         if any(line.kind == "usual" for line in content.beside)
         else ""
     )
-    return f"{content.ranked}{counted(count, 'sample')}{reduced}{usual}"
+    return f"{content.ranked}{format_count(count, 'sample')}{reduced}{usual}"
 
 
 def _describe(content: ChartContent, rules: Sequence[Rule]) -> str:
     """Return a text that describes a chart, for screen readers."""
     unit = content.signal.unit
-    values = [f"{printable(line.label)} {_last(line, unit)}" for line in content.lines]
+    values = [f"{escape(line.label)} {_format_last(line, unit)}" for line in content.lines]
     last = f"Last values: {', '.join(values)}." if values else "No samples."
     limits = ", ".join(limit_text(rule.healthy, unit) for rule in rules)
     limit = f" Limit {limits}." if limits else ""
     firing = sum(alert.firing for alert in content.alerts)
-    alerts = f" {counted(len(content.alerts), 'alert')}, {firing} firing." if content.alerts else ""
+    alerts = f" {format_count(len(content.alerts), 'alert')}, {firing} firing." if content.alerts else ""
     return f"{content.title}. {last}{limit}{alerts}"
 
 
-def _last(line: ChartLine, unit: str) -> str:
+def _format_last(line: ChartLine, unit: str) -> str:
     values = line.samples.samples.present.values
-    return quantity(float(values[-1]), unit) if len(values) else "no samples"
+    return format_value(float(values[-1]), unit) if len(values) else "no samples"
 
 
-def _spans(alert: Alert, end: int) -> list[Span]:
+def _list_spans(alert: Alert, end: int) -> list[Span]:
     """Return the time in which an alert was pending (none if it fired at once), and the time in which it fired."""
     firing = Span(alert.fired_at, alert.ended_at or end, alert.severity)
     return [Span(alert.begin, alert.fired_at, "brief"), firing] if alert.begin < alert.fired_at else [firing]
 
 
-def _alert(alert: Alert, zone: Zone) -> dict[str, Any]:
+def _encode_alert(alert: Alert, zone: Zone) -> dict[str, Any]:
     begun, end = alert.fired_at, alert.ended_at
     return {
         "id": alert.id,
         "severity": alert.severity,
         "text": zone.span(begun, end) if end else f"since {zone.clock(begun)}",
-        "place": printable(alert.place),
+        "place": escape(alert.place),
     }

@@ -6,16 +6,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plimsoll.alerting.alert import Alert
-from plimsoll.model.log import Times, Values, pauses
+from plimsoll.model.log import Times, Values, find_pauses
 from plimsoll.model.samples import Samples
 from plimsoll.model.times import SECOND
 from plimsoll.pages.charts.chart_spec import Spec
 from plimsoll.pages.charts.hosts_in_range import Scenes
-from plimsoll.review.recorded_signals import signal_samples
+from plimsoll.review.recorded_signals import compute_signal_samples
 from plimsoll.rules.schema.field_types import Healthy
-from plimsoll.rules.signal_finder import ResolvedSeries, ResolvedSource, recorded_as, series_of
-from plimsoll.rules.window import transformed
-from plimsoll.store.m4 import Drawn, bucket_width, m4
+from plimsoll.rules.signal_finder import ResolvedSeries, ResolvedSource, drop_request_rate, list_read_series
+from plimsoll.rules.window import transform_values
+from plimsoll.store.m4 import Drawn, compute_bucket_width, reduce_to_m4
 from plimsoll.store.protocol import SampleReader
 
 _BEFORE = 60 * SECOND  # the first rate of a range needs the sample before it
@@ -34,24 +34,25 @@ def draw_signals(
     series, in batches that fit in memory.
     """
     lines: dict[int, Drawn] = {}
-    origins = [recorded_as(origin) for origin in origins]
+    origins = [drop_request_rate(origin) for origin in origins]
     direct = {at: origin for at, origin in enumerate(origins) if isinstance(origin, ResolvedSeries) and not origin.rate}
     stored = store.drawn([origin.series for origin in direct.values()], start, end, columns) if direct else ()
     for (at, origin), line in zip(direct.items(), stored, strict=True):
-        samples = Samples(line.samples.times, transformed(line.samples.values, origin.transform))
-        lines[at] = Drawn(with_gaps(samples, start, end, columns), line.count)
-    for batch in _batches([at for at in range(len(origins)) if at not in direct], origins, end - start):
+        samples = Samples(line.samples.times, transform_values(line.samples.values, origin.transform))
+        lines[at] = Drawn(insert_gaps(samples, start, end, columns), line.count)
+    for batch in _split_batches([at for at in range(len(origins)) if at not in direct], origins, end - start):
         for at, samples in zip(batch, compute_signals(store, [origins[at] for at in batch], start, end), strict=True):
-            lines[at] = reduced(samples, start, end, columns)
+            lines[at] = reduce_samples(samples, start, end, columns)
     return [lines[at] for at in range(len(origins))]
 
 
 def compute_signals(store: SampleReader, origins: Sequence[ResolvedSource], start: int, end: int) -> list[Samples]:
     """Return the samples of signals in a range, computed from all of their series."""
-    series = [*dict.fromkeys(series for origin in origins for series in series_of(origin))]
+    series = [*dict.fromkeys(series for origin in origins for series in list_read_series(origin))]
     raw = dict(zip(series, store.read(series, start - _BEFORE, end), strict=True)) if series else {}
     signals = [
-        signal_samples(origin, lambda series: raw.get(series, _NOTHING), where_shared=True) for origin in origins
+        compute_signal_samples(origin, lambda series: raw.get(series, _NOTHING), where_shared=True)
+        for origin in origins
     ]
     return [samples.between(start, end) if samples else _NOTHING for samples in signals]
 
@@ -74,13 +75,13 @@ def find_crossed_since(scenes: Scenes, alert: Alert) -> int | None:
     return None
 
 
-def _batches(places: Sequence[int], origins: Sequence[ResolvedSource], span: int) -> list[list[int]]:
+def _split_batches(places: Sequence[int], origins: Sequence[ResolvedSource], span: int) -> list[list[int]]:
     """Group the indices of signals (`places`) into batches whose samples over `span` (ns) fit in memory together."""
     most = max(1, _MOST_AT_ONCE // max(1, span // _INTERVAL))
     batches: list[list[int]] = []
     series = most
     for at in places:
-        count = len(series_of(origins[at]))
+        count = len(list_read_series(origins[at]))
         if not batches or series + count > most:
             batches.append([])
             series = 0
@@ -89,33 +90,33 @@ def _batches(places: Sequence[int], origins: Sequence[ResolvedSource], span: int
     return batches
 
 
-def reduced(samples: Samples, start: int, end: int, columns: int) -> Drawn:
+def reduce_samples(samples: Samples, start: int, end: int, columns: int) -> Drawn:
     """Return the samples to draw for a line. Rows without a value and pauses of the recording become gaps (NaN)."""
     present = samples.present
-    chosen = m4(present, start, end, columns)
+    chosen = reduce_to_m4(present, start, end, columns)
     if not len(chosen.times):
         return Drawn(chosen, 0)
-    apart = pauses(present.times)
+    apart = find_pauses(present.times)
     if len(present.times) < len(samples.times):
         rows = np.flatnonzero(np.isfinite(samples.values))
         apart |= np.diff(rows) > 1
     before = np.concatenate(([0], np.cumsum(apart)))[np.searchsorted(present.times, chosen.times)]
     gaps = np.diff(before) > 0
     if len(chosen.times) < len(present.times):
-        gaps &= np.diff(chosen.times) >= bucket_width(start, end, columns)  # others are narrower than a pixel
+        gaps &= np.diff(chosen.times) >= compute_bucket_width(start, end, columns)  # others are narrower than a pixel
     return Drawn(_split(chosen, gaps), len(present.times))
 
 
-def with_gaps(samples: Samples, start: int, end: int, columns: int) -> Samples:
+def insert_gaps(samples: Samples, start: int, end: int, columns: int) -> Samples:
     """Insert a row of NaN at each pause of the recording into samples that a store reduced to pixel columns.
 
     The recording interval is estimated from the steps between the last sample of a column and the first of the next.
     """
-    width = bucket_width(start, end, columns)
+    width = compute_bucket_width(start, end, columns)
     steps = np.diff(samples.times)
     recorded = np.diff((samples.times - start) // width) > 0
     gaps = np.zeros(len(steps), dtype=bool)
-    gaps[recorded] = pauses(np.concatenate(([0], np.cumsum(steps[recorded]))))
+    gaps[recorded] = find_pauses(np.concatenate(([0], np.cumsum(steps[recorded]))))
     return _split(samples, gaps)
 
 

@@ -14,12 +14,12 @@ from starlette.routing import Route
 
 from plimsoll.model.errors import Unreachable, Unusable
 from plimsoll.model.group_pairs import group_pairs
-from plimsoll.model.series import host_key
-from plimsoll.pages.charts.chart_spec import Spec, raw_instance, raw_name, raw_signal
+from plimsoll.model.series import make_host_key
+from plimsoll.pages.charts.chart_spec import Spec, make_raw_signal, name_raw_instance, name_raw_series
 from plimsoll.pages.charts.hosts_in_range import Scene, Scenes
 from plimsoll.pages.shared.frame import Frame
 from plimsoll.pages.shared.time_range import MILLISECOND, RangePicker
-from plimsoll.rules.subjects import host_of, host_tags
+from plimsoll.rules.subjects import find_host, list_host_tags
 
 _LONGEST = 100
 _MOST_LINES = 40  # in an address
@@ -42,7 +42,7 @@ class ExploreLine:
     unit: str | None = None
 
 
-def routes(frame: Frame, scenes: Scenes) -> list[Route]:
+def list_routes(frame: Frame, scenes: Scenes) -> list[Route]:
     """Return the routes of the Explore page and of its search results, which a script requests."""
 
     def page(request: Request) -> Response:
@@ -68,11 +68,11 @@ class _Explore:
 
     def page(self) -> dict[str, Any]:
         """Return the variables of the template of the page."""
-        lines = [*map(self._shown_line, self._lines)]
+        lines = [*map(self._parse_line, self._lines)]
         charts = group_pairs((line.unit, line.spec) for line in lines if line.unit is not None)
         hosts: Sequence[str] = ()
         with suppress(Unreachable, Unusable):  # the search results report these
-            hosts = [] if self._query.get("q", "").strip() or lines else self._scene().hosts
+            hosts = [] if self._query.get("q", "").strip() or lines else self._open_scene().hosts
         return {
             **self.offers(),
             "chosen": lines,
@@ -90,32 +90,32 @@ class _Explore:
         sent: list[ExploreLine] = []
         try:
             if folded := words.casefold().split():
-                scene = self._scene()
-                signals = [*map(self._linked, islice(_find_signals(scene, folded), _MOST))]
-                sent = [*map(self._linked, islice(_find_sent(scene, folded), _MOST))]
+                scene = self._open_scene()
+                signals = [*map(self._add_link, islice(_find_signals(scene, folded), _MOST))]
+                sent = [*map(self._add_link, islice(_find_sent(scene, folded), _MOST))]
         except (Unreachable, Unusable) as error:
             problem = str(error)
         return {"words": words, "signals": signals, "sent": sent, "most": _MOST, "problem": problem}
 
-    def _scene(self) -> Scene:
+    def _open_scene(self) -> Scene:
         return self._scenes.live(self._picker.chosen.start, self._picker.chosen.end)
 
-    def _linked(self, line: ExploreLine) -> ExploreLine:
-        return line if line.spec in self._lines else replace(line, link=self._address([*self._lines, line.spec]))
+    def _add_link(self, line: ExploreLine) -> ExploreLine:
+        return line if line.spec in self._lines else replace(line, link=self._make_address([*self._lines, line.spec]))
 
-    def _shown_line(self, text: str) -> ExploreLine:
-        without = self._address([line for line in self._lines if line != text])
+    def _parse_line(self, text: str) -> ExploreLine:
+        without = self._make_address([line for line in self._lines if line != text])
         try:
             spec = Spec.parse(text)
             if not spec.is_raw and spec.signal not in self._scenes.signals:
                 raise Unusable(f'no signal is named "{spec.signal[:_LONGEST]}"')
         except Unusable as error:
             return ExploreLine(str(error), text, link=without)
-        signal = raw_signal(spec.signal) if spec.is_raw else self._scenes.signals[spec.signal]
+        signal = make_raw_signal(spec.signal) if spec.is_raw else self._scenes.signals[spec.signal]
         places = [*(spec.hosts[:3] or ["all hosts"]), *([spec.instance] if spec.instance else [])]
         return ExploreLine(" · ".join([signal.title, *places]), text, link=without, unit=signal.unit)
 
-    def _address(self, lines: Sequence[str]) -> str:
+    def _make_address(self, lines: Sequence[str]) -> str:
         """Return the URL of this page with these lines and the current search words and time range."""
         kept = [(name, value) for name, value in self._query.multi_items() if name not in ("line", "zone")]
         return self._links.kept(f"/explore?{urlencode([*kept, *(('line', line) for line in lines)])}")
@@ -131,7 +131,7 @@ def _find_signals(scene: Scene, words: Sequence[str]) -> Iterator[ExploreLine]:
         for name, signal in scene.signals.items()
         if signal.fact is None  # a constant, which has no samples
     }
-    hosts = {host: host_key(host) for host in scene.hosts}
+    hosts = {host: make_host_key(host) for host in scene.hosts}
     for name in sorted(left, key=lambda name: (len(left[name]), len(name), name)):
         matches = [host for host, key in hosts.items() if all(word in key for word in left[name])]
         for host in matches[:_MOST_HOSTS]:
@@ -142,11 +142,11 @@ def _find_signals(scene: Scene, words: Sequence[str]) -> Iterator[ExploreLine]:
 
 def _find_sent(scene: Scene, words: Sequence[str]) -> Iterator[ExploreLine]:
     """Yield the raw series whose host, measurement, field and tags contain all search words."""
-    tags = host_tags(scene.signals)
+    tags = list_host_tags(scene.signals)
     for series in scene.series:
-        instance, host = raw_instance(series), host_of(series, tags)
+        instance, host = name_raw_instance(series), find_host(series, tags)
         text = f"{host} {series.measurement} {series.field} {instance or ''}".casefold()
         if all(word in text for word in words):
-            title = raw_signal(raw_name(series)).title
-            spec = Spec(raw_name(series), (host,), instance)
+            title = make_raw_signal(name_raw_series(series)).title
+            spec = Spec(name_raw_series(series), (host,), instance)
             yield ExploreLine(f"{title}, {instance}" if instance else title, str(spec), host)

@@ -10,13 +10,13 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
-from plimsoll.alerting.firing import firing, incidents
-from plimsoll.alerting.wording import cause
+from plimsoll.alerting.firing import group_incidents, load_firing
+from plimsoll.alerting.wording import describe_cause
 from plimsoll.dashboards.areas import Area, PanelSpec, RowSpec, load_areas
 from plimsoll.model.errors import Unusable
-from plimsoll.model.series import host_key
-from plimsoll.model.times import SECOND, duration_text
-from plimsoll.model.value_text import quantity
+from plimsoll.model.series import make_host_key
+from plimsoll.model.times import SECOND, format_duration
+from plimsoll.model.value_text import format_value
 from plimsoll.pages.charts.chart_spec import Spec
 from plimsoll.pages.charts.hosts_in_range import Scene, Scenes
 from plimsoll.pages.charts.signal_values import draw_signals
@@ -40,18 +40,20 @@ class Panel:
     chart: str
 
 
-def routes(watched: Watched, frame: Frame, scenes: Scenes) -> list[Route]:
+def list_routes(watched: Watched, frame: Frame, scenes: Scenes) -> list[Route]:
     """Return the routes of the dashboards, of their table data, and of the Explore page."""
 
     def listing(request: Request) -> Response:
-        open_incidents = incidents(alert for alert in firing(watched.file).all_alerts if alert.severity != "info")
+        open_incidents = group_incidents(
+            alert for alert in load_firing(watched.file).all_alerts if alert.severity != "info"
+        )
         span = RangePicker.of(request, frame.zone_of(request)).chosen
         areas = [
             (area, [incident for incident in open_incidents if signals & {alert.signal for alert in incident.alerts}])
             for area in _list_areas(scenes.live(span.start, span.end))
             if (signals := {panel.signal for panel in area.panels})
         ]
-        return frame.page(request, "dashboards/dashboards.html.j2", "Dashboards", areas=areas, cause=cause)
+        return frame.page(request, "dashboards/dashboards.html.j2", "Dashboards", areas=areas, cause=describe_cause)
 
     def dashboard(request: Request) -> Response:
         """Return the page of a dashboard."""
@@ -62,7 +64,7 @@ def routes(watched: Watched, frame: Frame, scenes: Scenes) -> list[Route]:
         hosts = tuple(host for host in request.query_params.getlist("host") if host)[:_MOST_HOSTS]
         scene = scenes.live(picker.chosen.start, picker.chosen.end)
         missing: list[str] = []
-        rows = [*_rows(area, scene, hosts, missing)]
+        rows = [*_list_rows(area, scene, hosts, missing)]
         return frame.page(
             request,
             "dashboards/dashboard.html.j2",
@@ -90,7 +92,7 @@ def routes(watched: Watched, frame: Frame, scenes: Scenes) -> list[Route]:
         Route("/dashboards", listing),
         Route("/dashboards/{area}", dashboard),
         Route("/api/table", table),
-        *explore.routes(frame, scenes),
+        *explore.list_routes(frame, scenes),
     ]
 
 
@@ -113,10 +115,10 @@ class HostPicker:
     @property
     def offered(self) -> list[tuple[str, str, bool]]:
         """The hosts in the list: name, link to this dashboard for this host alone, and whether the host is chosen."""
-        chosen = {*map(host_key, self.chosen)}
-        absent = [host for host in self.chosen if host_key(host) not in {*map(host_key, self.hosts)}]
+        chosen = {*map(make_host_key, self.chosen)}
+        absent = [host for host in self.chosen if make_host_key(host) not in {*map(make_host_key, self.hosts)}]
         offered = [*absent, *self.hosts][:_MOST_OFFERED]
-        return [(host, self.link([host]), host_key(host) in chosen) for host in offered]
+        return [(host, self.link([host]), make_host_key(host) in chosen) for host in offered]
 
     @property
     def left_out(self) -> int:
@@ -155,8 +157,10 @@ def read_last_values(scene: Scene, spec: Spec, start: int, end: int) -> dict[str
         if line.count
     ]
     values.sort(key=lambda pair: pair[0], reverse=signal.worse != "lower")
-    rows = [(subject.host, subject.instance or "", quantity(at, signal.unit)) for at, subject in values[:_MOST_VALUES]]
-    return {"rows": rows, "more": len(values) - len(rows), "reach": duration_text(end - start)}
+    rows = [
+        (subject.host, subject.instance or "", format_value(at, signal.unit)) for at, subject in values[:_MOST_VALUES]
+    ]
+    return {"rows": rows, "more": len(values) - len(rows), "reach": format_duration(end - start)}
 
 
 def _list_areas(scene: Scene, opened: Area | None = None) -> list[Area]:
@@ -173,7 +177,7 @@ def _list_areas(scene: Scene, opened: Area | None = None) -> list[Area]:
     ]
 
 
-def _rows(
+def _list_rows(
     area: Area, scene: Scene, hosts: tuple[str, ...], missing: list[str]
 ) -> Iterator[tuple[RowSpec, Sequence[Panel]]]:
     """Yield each row of a dashboard with the panels for which a chosen host has data.

@@ -9,7 +9,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from plimsoll.dashboards.areas import load_areas
-from plimsoll.model.errors import Unreachable, Unusable, printable
+from plimsoll.model.errors import Unreachable, Unusable, escape
 from plimsoll.pages.charts.chart_spec import Spec
 from plimsoll.pages.shared.frame import Frame, run_path
 from plimsoll.up.watched import Watched
@@ -32,23 +32,21 @@ class Match:
     usual: bool = False
 
 
-def routes(watched: Watched, frame: Frame) -> list[Route]:
+def list_routes(watched: Watched, frame: Frame) -> list[Route]:
     """Return the route `GET /api/find`, which the script of the search field requests."""
 
     def find(request: Request) -> Response:
         links = frame.links(request)
         words = request.query_params.get("q", "")[:_LONGEST].casefold().split()
-        kinds = (_hosts(watched), _signals(watched), _runs(watched), _rules(watched))
-        matches = [match for kind in kinds for match in _best(kind, words)] if words else []
-        answer = [
-            {"kind": match.kind, "name": printable(match.name), "link": links.kept(match.link)} for match in matches
-        ]
+        kinds = (_find_hosts(watched), _find_signals(watched), _find_runs(watched), _find_rules(watched))
+        matches = [match for kind in kinds for match in _select_best(kind, words)] if words else []
+        answer = [{"kind": match.kind, "name": escape(match.name), "link": links.kept(match.link)} for match in matches]
         return JSONResponse(answer, headers={"Cache-Control": "no-store"})
 
     return [Route("/api/find", find)]
 
 
-def _best(candidates: Iterable[Match], words: list[str]) -> list[Match]:
+def _select_best(candidates: Iterable[Match], words: list[str]) -> list[Match]:
     """Return the best candidates whose names contain all words.
 
     Names that begin with the first word come first, then `usual` candidates, then short names.
@@ -60,19 +58,19 @@ def _best(candidates: Iterable[Match], words: list[str]) -> list[Match]:
     return matches[:_MOST_OF_A_KIND]
 
 
-def _hosts(watched: Watched) -> Iterator[Match]:
+def _find_hosts(watched: Watched) -> Iterator[Match]:
     for host in watched.health().hosts:
         yield Match("host", host.name, f"/hosts/{quote(host.name, safe='')}")
 
 
-def _signals(watched: Watched) -> Iterator[Match]:
+def _find_signals(watched: Watched) -> Iterator[Match]:
     usual = load_areas().health.hosts
     for name, signal in watched.site.catalogue.signals.items():
         link = f"/explore?line={quote(str(Spec(name)), safe='')}"
         yield Match("signal", signal.title, link, name.replace(".", " "), name in usual)
 
 
-def _runs(watched: Watched) -> Iterator[Match]:
+def _find_runs(watched: Watched) -> Iterator[Match]:
     try:
         runs = watched.store.runs.summaries()
     except (Unreachable, Unusable):
@@ -81,6 +79,6 @@ def _runs(watched: Watched) -> Iterator[Match]:
         yield Match("run", run.name, run_path(run.name), " ".join(run.labels.values()))
 
 
-def _rules(watched: Watched) -> Iterator[Match]:
+def _find_rules(watched: Watched) -> Iterator[Match]:
     for name, rule in watched.site.catalogue.rules.items():
         yield Match("rule", name, f"/rules/{quote(name, safe='')}", f"{name.replace('-', ' ')} {rule.summary}")

@@ -11,16 +11,16 @@ from plimsoll.alerting.alert import Alert
 from plimsoll.alerting.latest_evaluation import RuleState
 from plimsoll.alerting.rule_targets import Key
 from plimsoll.dashboards.areas import load_areas
-from plimsoll.dashboards.limits import panel_of
+from plimsoll.dashboards.limits import find_panel
 from plimsoll.model.group_pairs import group_pairs
-from plimsoll.model.value_text import quantity
+from plimsoll.model.value_text import format_value
 from plimsoll.pages.shared.frame import Links
-from plimsoll.report.html.gauge import level_of, water
+from plimsoll.report.html.gauge import compute_value_level, draw_water
 from plimsoll.rules.load import Catalogue
 from plimsoll.rules.schema.field_types import Healthy, Severity
 from plimsoll.rules.schema.pack import Rule
 from plimsoll.rules.states import State
-from plimsoll.rules.wording import healthy_text, limit_text
+from plimsoll.rules.wording import describe_healthy, limit_text
 
 Standing = Literal["critical", "warning", "pending", "ok", "none"]
 SEVERE: tuple[Standing, ...] = ("critical", "warning")
@@ -68,12 +68,12 @@ class HostCell:
     @property
     def level(self) -> float | None:
         """The water level of the gauge: 1 at the limit, 2 when full; None without a limit, or a ratio to the limit."""
-        return level_of(self.value, self.healthy) if self.healthy else None
+        return compute_value_level(self.value, self.healthy) if self.healthy else None
 
     @property
     def water(self) -> str | None:
         """The water of the gauge as an SVG path; None if the cell has no gauge."""
-        return water(self.level)
+        return draw_water(self.level)
 
     @property
     def place(self) -> tuple[int, bool, float, str]:
@@ -84,10 +84,10 @@ class HostCell:
     def figure(self) -> tuple[str, str]:
         """The value and its unit as text; the unit is empty if there is no valid value."""
         if self.standing == "none" and not isnan(self.impossible):
-            return f"cannot be: {quantity(self.impossible, self.unit)}", ""
+            return f"cannot be: {format_value(self.impossible, self.unit)}", ""
         if isnan(self.value):
             return "no data", ""
-        value, _, unit = quantity(self.value, self.unit).partition(" ")
+        value, _, unit = format_value(self.value, self.unit).partition(" ")
         return value, unit
 
     @property
@@ -99,7 +99,7 @@ class HostCell:
         """Return the link of the cell: to its alert, else to the signal's dashboard panel, else to the rule."""
         if self.alert:
             return links.to(f"/alerts/{self.alert.id}")
-        area, panel = panel_of(self.signal)
+        area, panel = find_panel(self.signal)
         return (
             f"{links.to(f'/dashboards/{area}', host=host)}#panel-{panel}" if area else links.to(f"/rules/{self.key[0]}")
         )
@@ -110,20 +110,22 @@ def has_cell(rule: Rule) -> bool:
     return rule.severity != "info" or rule.signal in load_areas().health.hosts
 
 
-def cells_of(judged: Iterable[RuleState], alerts: Iterable[Alert], catalogue: Catalogue) -> Mapping[str, HostCell]:
+def list_cells(judged: Iterable[RuleState], alerts: Iterable[Alert], catalogue: Catalogue) -> Mapping[str, HostCell]:
     """Return the cell of each signal of a host; of a signal's instances, the worst is shown."""
     firing = {alert.key: alert for alert in sorted(alerts, key=lambda alert: alert.kind == "rule") if alert.signal}
-    cells = [_of_state(state, firing.pop(state.key, None), catalogue) for state in judged]
+    cells = [_make_state_cell(state, firing.pop(state.key, None), catalogue) for state in judged]
     # The other alerts have had no samples for so long that they are no longer judged.
-    subjects = group_pairs(((cell.signal, cell.key[2]), cell) for cell in [*cells, *map(_of_alert, firing.values())])
+    subjects = group_pairs(
+        ((cell.signal, cell.key[2]), cell) for cell in [*cells, *map(_make_alert_cell, firing.values())]
+    )
     signals: dict[str, list[HostCell]] = {}
     for (signal, _), candidates in subjects.items():
         usual = min(candidates, key=lambda cell: (cell.rank[0], *cell.rank[2:])).healthy
         signals.setdefault(signal, []).append(replace(min(candidates, key=lambda cell: cell.rank), usual=usual))
-    return {signal: _worst(instances) for signal, instances in signals.items()}
+    return {signal: _choose_worst(instances) for signal, instances in signals.items()}
 
 
-def _of_state(state: RuleState, alert: Alert | None, catalogue: Catalogue) -> HostCell:
+def _make_state_cell(state: RuleState, alert: Alert | None, catalogue: Catalogue) -> HostCell:
     """Return the cell for the current state of a rule; `alert` is the rule's firing alert, if any."""
     rule, signal, value, healthy = state.rule, catalogue.signals[state.rule.signal], state.value, None
     standing: Standing = "none" if state.state == State.NO_DATA else "ok"
@@ -149,12 +151,12 @@ def _of_state(state: RuleState, alert: Alert | None, catalogue: Catalogue) -> Ho
         since=(alert.begin if alert else state.since) if standing in CROSSED else None,
         alert=alert,
         impossible=state.impossible,
-        ends=healthy_text(rule.recover, signal.unit) if rule.recover and is_inside else "",
+        ends=describe_healthy(rule.recover, signal.unit) if rule.recover and is_inside else "",
         is_special=bool(rule.and_ or rule.reduce == "increase"),
     )
 
 
-def _of_alert(alert: Alert) -> HostCell:
+def _make_alert_cell(alert: Alert) -> HostCell:
     """Return the cell for an alert whose rule has no current state."""
     return HostCell(
         key=alert.key,
@@ -171,7 +173,7 @@ def _of_alert(alert: Alert) -> HostCell:
     )
 
 
-def _worst(instances: Sequence[HostCell]) -> HostCell:
+def _choose_worst(instances: Sequence[HostCell]) -> HostCell:
     worst = min(instances, key=lambda cell: cell.place)
     crossed = sum(cell.standing in CROSSED for cell in instances) - (worst.standing in CROSSED)
     silent = sum(cell.standing == "none" for cell in instances) - (worst.standing == "none")

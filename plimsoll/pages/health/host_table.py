@@ -10,11 +10,11 @@ from starlette.datastructures import QueryParams
 
 from plimsoll.alerting.firing import Firing, Incident
 from plimsoll.alerting.health import HostHealth, HostState
-from plimsoll.alerting.wording import cause
+from plimsoll.alerting.wording import describe_cause
 from plimsoll.dashboards.areas import load_areas
-from plimsoll.dashboards.limits import shortly
-from plimsoll.model.remark import listed
-from plimsoll.model.series import HostKey, host_key
+from plimsoll.dashboards.limits import format_limit
+from plimsoll.model.remark import join_names
+from plimsoll.model.series import HostKey, make_host_key
 from plimsoll.pages.health.host_cells import CROSSED, HostCell
 from plimsoll.pages.health.judged_hosts import JudgedHosts
 from plimsoll.rules.load import Catalogue
@@ -183,17 +183,17 @@ class _GradedHost:
     cause: str
 
 
-def host_table(hosts: HostOverview, choice: HostChoice, catalogue: Catalogue) -> HostTable:
+def build_host_table(hosts: HostOverview, choice: HostChoice, catalogue: Catalogue) -> HostTable:
     """Return the table of the hosts that `choice` selects, the worst first.
 
     Hosts that have an alert but are not in the host inventory are included.
     """
-    health = {host_key(host.name): host for host in hosts.health}
+    health = {make_host_key(host.name): host for host in hosts.health}
     for key, incidents in hosts.firing.of_host.items():
         if key and key not in health:
             health[key] = HostHealth(incidents[0].worst.host, HostState.ALERT, "not in the host inventory")
     graded = [
-        _GradedHost(key, host, _grade(key, host, hosts), fires[0].severity if fires else "", _cause(fires))
+        _GradedHost(key, host, _grade_host(key, host, hosts), fires[0].severity if fires else "", _find_cause(fires))
         for key, host in health.items()
         for fires in [hosts.firing.of_host.get(key, ())]
     ]
@@ -209,13 +209,13 @@ def host_table(hosts: HostOverview, choice: HostChoice, catalogue: Catalogue) ->
     rows: list[HostRow] = []
     for title, members in by_title.items():
         shown = members[: choice.rows - len(rows)]
-        group_rows = [_row(host, hosts.judged.cells(host.key), signals) for host in shown]
+        group_rows = [_build_row(host, hosts.judged.cells(host.key), signals) for host in shown]
         rows += group_rows
         groups.append(HostGroup(title, _count(members), group_rows))
     columns: list[HostColumn] = []
     for at, signal in enumerate(signals):
         cells = [cell for row in rows if (cell := row.cells[at])]
-        limits = {shortly(cell.usual, cell.unit) for cell in cells if cell.usual}
+        limits = {format_limit(cell.usual, cell.unit) for cell in cells if cell.usual}
         columns.append(HostColumn(signal, catalogue.signals[signal].title, limits.pop() if len(limits) == 1 else ""))
     return HostTable(
         columns=columns,
@@ -225,13 +225,13 @@ def host_table(hosts: HostOverview, choice: HostChoice, catalogue: Catalogue) ->
         total=len(chosen),
         has_crossed=any(row.crossed for row in rows),
         level=hosts.judged.level,
-        pending=_gravest(row.pending for row in rows if row.grade == "pending"),
+        pending=_find_gravest(row.pending for row in rows if row.grade == "pending"),
         left_out=len(chosen) - len(rows),
-        tiles=_tiles(chosen),
+        tiles=_build_tiles(chosen),
     )
 
 
-def _tiles(hosts: Sequence[_GradedHost]) -> list[Tile]:
+def _build_tiles(hosts: Sequence[_GradedHost]) -> list[Tile]:
     names = [(host, host.health.name, host.health.name.partition(".")[0]) for host in hosts]
     counts = Counter(short.casefold() for _, _, short in names)
     return [
@@ -251,7 +251,7 @@ def _count(hosts: Iterable[_GradedHost]) -> Mapping[Grade, int]:
     return {grade: counts[grade] for grade in _ORDER if counts[grade]}
 
 
-def _grade(key: HostKey, host: HostHealth, hosts: HostOverview) -> Grade:
+def _grade_host(key: HostKey, host: HostHealth, hosts: HostOverview) -> Grade:
     alerts = [alert for incident in hosts.firing.of_host.get(key, ()) for alert in incident.alerts]
     if any(alert.severity == "critical" and alert.kind != "host-silent" for alert in alerts):
         return "critical"
@@ -264,13 +264,13 @@ def _grade(key: HostKey, host: HostHealth, hosts: HostOverview) -> Grade:
     return "pending" if key in hosts.judged.pending else "healthy"
 
 
-def _cause(incidents: Sequence[Incident]) -> str:
+def _find_cause(incidents: Sequence[Incident]) -> str:
     """Return the cause of a host's most severe incident, without the host name; empty without an incident."""
     worst = (incident.worst for incident in incidents)
     alert = next((alert for alert in worst if alert.host and alert.kind != "host-silent"), None)
     if alert is None:
         return ""
-    text = cause(alert).removeprefix(alert.host).removeprefix(":").strip()
+    text = describe_cause(alert).removeprefix(alert.host).removeprefix(":").strip()
     return text.replace(f" of {alert.host} ", " ")
 
 
@@ -300,7 +300,7 @@ def _choose_signals(hosts: Sequence[HostKey], judged: JudgedHosts, catalogue: Ca
     return sorted(shown, key=lambda signal: (signal not in crossed, signal not in judged_signals))
 
 
-def _row(host: _GradedHost, cells: Mapping[str, HostCell], signals: Sequence[str]) -> HostRow:
+def _build_row(host: _GradedHost, cells: Mapping[str, HostCell], signals: Sequence[str]) -> HostRow:
     """Return the row of a host with the cells of the columns `signals`."""
     crossed = [cell for signal, cell in cells.items() if signal not in signals and cell.standing in CROSSED]
     crossed.sort(key=lambda cell: cell.place)
@@ -309,7 +309,7 @@ def _row(host: _GradedHost, cells: Mapping[str, HostCell], signals: Sequence[str
     if host.cause and host.health.state == HostState.SILENT:
         note = f"{host.cause}; {host.health.note}"
     if host.grade == "pending" and pending:
-        note = f"{listed([cell.title for cell in pending], 1)} crossed"
+        note = f"{join_names([cell.title for cell in pending], 1)} crossed"
     return HostRow(
         name=host.health.name,
         grade=host.grade,
@@ -320,9 +320,9 @@ def _row(host: _GradedHost, cells: Mapping[str, HostCell], signals: Sequence[str
         left_out=len(crossed[_MOST_CROSSED:]),
         is_silent=host.health.state == HostState.SILENT,
         mark=(host.grade == "silent" and host.severity) or host.grade,
-        pending=_gravest(cell.severity for cell in pending),
+        pending=_find_gravest(cell.severity for cell in pending),
     )
 
 
-def _gravest(severities: Iterable[Severity]) -> Severity:
+def _find_gravest(severities: Iterable[Severity]) -> Severity:
     return "critical" if "critical" in severities else "warning"

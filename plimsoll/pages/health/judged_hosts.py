@@ -9,12 +9,12 @@ import numpy as np
 from plimsoll.alerting.alert import Alert
 from plimsoll.alerting.firing import Firing, Incident
 from plimsoll.alerting.latest_evaluation import LatestEvaluation, RuleState, RuleStates
-from plimsoll.alerting.wording import confidence
+from plimsoll.alerting.wording import describe_confidence
 from plimsoll.model.group_pairs import group_pairs
 from plimsoll.model.log import Values
 from plimsoll.model.series import HostKey
-from plimsoll.pages.health.host_cells import HostCell, cells_of, has_cell
-from plimsoll.report.html.gauge import level_of
+from plimsoll.pages.health.host_cells import HostCell, has_cell, list_cells
+from plimsoll.report.html.gauge import compute_value_level
 from plimsoll.rules.load import Catalogue
 from plimsoll.rules.schema.field_types import Healthy
 from plimsoll.rules.states import State
@@ -40,7 +40,9 @@ class JudgedHosts:
         """Return the cells of a host by signal."""
         if host not in self._cells:
             judged = [state for state in self._judged.on(host) if has_cell(state.rule)]
-            self._cells[host] = cells_of(chain(judged, self._gone.get(host, ())), self._alerts(host), self._catalogue)
+            self._cells[host] = list_cells(
+                chain(judged, self._gone.get(host, ())), self._list_alerts(host), self._catalogue
+            )
         return self._cells[host]
 
     def rules(self, host: HostKey) -> frozenset[str]:
@@ -54,21 +56,23 @@ class JudgedHosts:
 
     def confidence(self, incident: Incident) -> str:
         """Return how sure the cause of an incident is."""
-        return confidence(incident, self._judged, self._catalogue)
+        return describe_confidence(incident, self._judged, self._catalogue)
 
     @cached_property
     def crossed(self) -> Mapping[HostKey, Collection[str]]:
         """The signals whose warning or critical limit is crossed, by host."""
-        signals = {host: {alert.signal for alert in self._alerts(host)} for host in self._firing.of_host}
+        signals = {host: {alert.signal for alert in self._list_alerts(host)} for host in self._firing.of_host}
         for rule, places in self._severe:
-            for host in self._hosts(places[rule.crossed]):
+            for host in self._list_hosts(places[rule.crossed]):
                 signals.setdefault(host, set()).add(rule.rule.signal)
         return signals
 
     @cached_property
     def pending(self) -> Collection[HostKey]:
         """The hosts on which a warning or critical limit is crossed, but for less than the rule's `for`."""
-        return {host for rule, places in self._severe for host in self._hosts(places[rule.states == State.PENDING])}
+        return {
+            host for rule, places in self._severe for host in self._list_hosts(places[rule.states == State.PENDING])
+        }
 
     @cached_property
     def level(self) -> float | None:
@@ -86,10 +90,10 @@ class JudgedHosts:
             samples += [(healthy, values[rows]) for healthy, rows in rule.limits.rows.items()]
         present = [(healthy, values[~np.isnan(values)]) for healthy, values in samples]
         extremes = [(limit, end) for limit, values in present if len(values) for end in (values.min(), values.max())]
-        levels = (level_of(float(value), healthy) for healthy, value in extremes)
+        levels = (compute_value_level(float(value), healthy) for healthy, value in extremes)
         return max((level for level in levels if level is not None), default=None)
 
-    def _alerts(self, host: HostKey) -> list[Alert]:
+    def _list_alerts(self, host: HostKey) -> list[Alert]:
         """Return the firing alerts on a host that are about a signal: not those about silence."""
         incidents = self._firing.of_host.get(host, ())
         return [alert for incident in incidents for alert in incident.alerts if alert.signal]
@@ -100,7 +104,7 @@ class JudgedHosts:
         rules = zip(self._judged.rules, self._judged.places.numbers, strict=True)
         return [(rule, places) for rule, places in rules if rule.rule.severity != "info"]
 
-    def _hosts(self, places: np.ndarray) -> list[HostKey]:
+    def _list_hosts(self, places: np.ndarray) -> list[HostKey]:
         return [self._judged.places.hosts[place] for place in np.unique(places).tolist()]
 
     @cached_property
@@ -111,5 +115,5 @@ class JudgedHosts:
         for host, gone in self._gone.items():
             ids[host] = ids.get(host, frozenset()).union(state.rule.id for state in gone)
         for host in self._firing.of_host:
-            ids[host] = ids.get(host, frozenset()).union(alert.rule for alert in self._alerts(host))
+            ids[host] = ids.get(host, frozenset()).union(alert.rule for alert in self._list_alerts(host))
         return ids

@@ -19,19 +19,19 @@ from plimsoll.alerting.alerts_file import NotKept
 from plimsoll.alerting.firing import Firing
 from plimsoll.alerting.health import Health, HostState
 from plimsoll.alerting.latest_evaluation import LatestEvaluation, RuleState
-from plimsoll.alerting.replay import conditions_of
+from plimsoll.alerting.replay import list_conditions
 from plimsoll.alerting.rule_targets import Key
 from plimsoll.model.errors import Unreachable, Unusable
 from plimsoll.model.group_pairs import group_pairs
-from plimsoll.model.series import HostKey, Series, host_key
+from plimsoll.model.series import HostKey, Series, make_host_key
 from plimsoll.model.times import SECOND
 from plimsoll.pages.health.host_cells import has_cell
-from plimsoll.pages.health.host_table import HostChoice, HostOverview, HostTable, host_table
+from plimsoll.pages.health.host_table import HostChoice, HostOverview, HostTable, build_host_table
 from plimsoll.pages.health.judged_hosts import JudgedHosts
 from plimsoll.pages.health.sparkline import LastHour, Sparkline
 from plimsoll.rules.schema.field_types import Worse
 from plimsoll.rules.states import State
-from plimsoll.rules.subjects import host_of, host_tags
+from plimsoll.rules.subjects import find_host, list_host_tags
 from plimsoll.up.watched import Watched
 
 READER = "recent values"  # the name of the thread that reads the values before the first evaluation
@@ -68,7 +68,7 @@ class LatestHealth:
     def hosts(self) -> tuple[Health, HostOverview]:
         """Return the health of the whole system, and the state of every host."""
         health = self._watched.health()
-        silent = frozenset(host_key(host.name) for host in health.hosts if host.state == HostState.SILENT)
+        silent = frozenset(make_host_key(host.name) for host in health.hosts if host.state == HostState.SILENT)
         version = health.evaluated, silent, health.firing
         with self._lock:
             if self._version != version:
@@ -87,10 +87,10 @@ class LatestHealth:
         For a minute after a call, the cells are prepared at each evaluation, so that the next call is fast.
         """
         self._seen = time.monotonic()
-        return self._table(hosts, choice)
+        return self._build_table(hosts, choice)
 
-    def _table(self, hosts: HostOverview, choice: HostChoice) -> tuple[HostTable, Mapping[Key, Sparkline | None]]:
-        table = host_table(hosts, choice, self._watched.site.catalogue)
+    def _build_table(self, hosts: HostOverview, choice: HostChoice) -> tuple[HostTable, Mapping[Key, Sparkline | None]]:
+        table = build_host_table(hosts, choice, self._watched.site.catalogue)
         cells = [cell for row in table.rows for cell in (*row.cells, *row.crossed) if cell and cell.standing != "none"]
         lines = self.sparklines([(cell.key, cell.healthy.limit if cell.healthy else None) for cell in cells])
         return table, {cell.key: line for cell, line in zip(cells, lines, strict=True)}
@@ -130,7 +130,7 @@ class LatestHealth:
                     latest = evaluated
                     _, hosts = self.hosts()
                     if time.monotonic() - self._seen < _SEEN_S:
-                        self._table(hosts, HostChoice())
+                        self._build_table(hosts, HostChoice())
             except (sqlite3.Error, NotKept, Unusable) as error:
                 _log.warning("the health page does not follow the evaluation: %s", error)
 
@@ -147,7 +147,7 @@ class LatestHealth:
         if judged.places is not self._judged.places or silent != self._silent:
             self._gone = {host: gone for host in silent if (gone := self._find_gone(host, judged))}
             self._silent = silent
-            self._hour.keep(_directions(judged, self._gone))
+            self._hour.keep(_map_directions(judged, self._gone))
         self._judged = judged
         values = [rule.values for rule in judged.rules if has_cell(rule.rule)]
         gone = np.full(sum(map(len, self._gone.values())), nan)
@@ -173,9 +173,9 @@ class LatestHealth:
         """Read the values of the hour before `end` (UTC ns) from the store, a few hosts at a time."""
         watched = self._watched
         try:
-            tags = host_tags(watched.site.catalogue.signals)
+            tags = list_host_tags(watched.site.catalogue.signals)
             by_host = group_pairs(
-                (host_key(host_of(series, tags)), series)
+                (make_host_key(find_host(series, tags)), series)
                 for series in watched.store.live.series(end - _HOUR, end).series
             )
             hosts = [*by_host.values()]
@@ -188,7 +188,7 @@ class LatestHealth:
 
     def _read_hosts(self, series: Sequence[Series], end: int) -> None:
         watched, start = self._watched, end - _HOUR - _WINDOW
-        for target, condition in conditions_of(
+        for target, condition in list_conditions(
             watched.store.live, watched.site, watched.configured, series, start, end
         ):
             with self._lock:
@@ -198,7 +198,7 @@ class LatestHealth:
             self._drawn = {}
 
 
-def _directions(judged: LatestEvaluation, gone: Mapping[HostKey, Sequence[RuleState]]) -> Mapping[Key, Worse]:
+def _map_directions(judged: LatestEvaluation, gone: Mapping[HostKey, Sequence[RuleState]]) -> Mapping[Key, Worse]:
     """Return the direction in which the values of each key are unhealthy; keys are in the order of the values."""
     directions: dict[Key, Worse] = {}
     for limits in (rule.limits for rule in judged.rules if has_cell(rule.rule)):

@@ -14,16 +14,16 @@ from plimsoll.alerting.alert import Alert
 from plimsoll.alerting.firing import Incident
 from plimsoll.alerting.health import Health, HealthAnswer, HostState
 from plimsoll.alerting.silences import Silence
-from plimsoll.alerting.wording import cause, named, state_sentence
-from plimsoll.model.remark import counted, listed
-from plimsoll.model.times import SECOND, Zone, duration_text
-from plimsoll.model.value_text import number, quantity
+from plimsoll.alerting.wording import describe_cause, describe_state, name_quantity
+from plimsoll.model.remark import format_count, join_names
+from plimsoll.model.times import SECOND, Zone, format_duration
+from plimsoll.model.value_text import format_value, number
 from plimsoll.pages.health.host_cells import CROSSED, HostCell
 from plimsoll.pages.health.host_table import STEP, HostChoice, HostRow, HostTable, Tile
 from plimsoll.pages.health.judged_hosts import JudgedHosts
 from plimsoll.pages.health.latest_health import LatestHealth
 from plimsoll.pages.shared.frame import Frame
-from plimsoll.report.html.gauge import water
+from plimsoll.report.html.gauge import draw_water
 from plimsoll.up.watched import Watched
 
 _OLD = 120 * SECOND  # the last evaluation is usually 30 to 40 s old, to wait for late samples
@@ -36,29 +36,29 @@ _MOST_ON_WALL = 3
 _TILES = (("xl", 30), ("l", 96), ("m", 240), ("s", 576))
 
 
-def routes(watched: Watched, frame: Frame) -> list[Route]:
+def list_routes(watched: Watched, frame: Frame) -> list[Route]:
     """Return the routes of the health page and of the part of it that its script reloads."""
     latest = LatestHealth(watched)
 
     def page(request: Request) -> Response:
-        content = _content(watched, frame, latest, request)
+        content = _build_content(watched, frame, latest, request)
         return frame.page(request, "health/health.html.j2", content["mark"], **content)
 
     def part(request: Request) -> Response:
-        content = _content(watched, frame, latest, request)
+        content = _build_content(watched, frame, latest, request)
         text = frame.fragment("health/health_now.html.j2", links=frame.links(request), **content)
         return HTMLResponse(text.encode(errors="replace"))
 
     return [Route("/", page), Route("/api/health", part)]
 
 
-def _content(watched: Watched, frame: Frame, latest: LatestHealth, request: Request) -> dict[str, Any]:
+def _build_content(watched: Watched, frame: Frame, latest: LatestHealth, request: Request) -> dict[str, Any]:
     """Return the variables of the templates of the page and of the part that its script reloads."""
     now, zone, links = time.time_ns(), frame.zone_of(request), frame.links(request)
     health, hosts = latest.hosts()
     choice, is_wall = HostChoice.of(request.query_params), "wall" in request.query_params
     table, lines = latest.table(hosts, choice)
-    incidents, active = health.firing.incidents, silences.active(watched.file, now)
+    incidents, active = health.firing.incidents, silences.read_active_silences(watched.file, now)
     alerts = [incident.worst for incident in incidents]
     shown = incidents[: _MOST_ON_WALL if is_wall else _MOST_ALERTS]
     labels = {(name, value) for label in hosts.labels.values() for name, value in label.items()}
@@ -71,8 +71,8 @@ def _content(watched: Watched, frame: Frame, latest: LatestHealth, request: Requ
         "health": health,
         "mark": mark(health, alerts),
         "standing": alerts[0].severity if alerts else _STANDINGS.get(health.answer, "none"),
-        "water": water(table.level),
-        "basis": [*basis(health, zone, now)],
+        "water": draw_water(table.level),
+        "basis": [*list_basis(health, zone, now)],
         "as_of": zone.clock(health.evaluated) if health.evaluated and now - health.evaluated > _OLD else "",
         "alerts": [describe_incident(incident, active, hosts.judged, now) for incident in shown],
         "more": len(incidents) - len(shown),
@@ -82,16 +82,16 @@ def _content(watched: Watched, frame: Frame, latest: LatestHealth, request: Requ
         "label_names": sorted({name for name, _ in labels}),
         "next_rows": choice.rows + STEP,
         "own_address": f"{request.url.scheme}://{request.url.netloc}",
-        "data": data(health),
+        "data": list_data(health),
         "is_wall": is_wall,
-        "wall": _tiles(table) if is_wall else None,
+        "wall": _fit_tiles(table) if is_wall else None,
         "lines": lines,
         "words": describe,
         "address": lambda cell, host: cell.address(links, host),
     }
 
 
-def _tiles(table: HostTable) -> tuple[str, Sequence[Tile], int]:
+def _fit_tiles(table: HostTable) -> tuple[str, Sequence[Tile], int]:
     """Return the size of the wall view's tiles, the tiles that fit the screen (worst first), and the count left out."""
     most = _TILES[-1][1]
     size = next((size for size, fits in _TILES if len(table.tiles) <= fits), _TILES[-1][0])
@@ -105,18 +105,18 @@ def mark(health: Health, alerts: Sequence[Alert]) -> str:
     return " ".join(f"{symbol} {count}" for symbol, count in counts if count) or health.answer
 
 
-def basis(health: Health, zone: Zone, now: int) -> Iterator[str]:
+def list_basis(health: Health, zone: Zone, now: int) -> Iterator[str]:
     """Yield sentences on what the health answer rests on, and on the age of the last evaluation."""
     if health.basis:
         yield health.basis
     silent = sum(host.state == HostState.SILENT for host in health.hosts)
     if silent:
-        yield f"{counted(silent, 'host')} silent"
+        yield f"{format_count(silent, 'host')} silent"
     if health.evaluated:
         yield f"evaluated at {zone.clock(health.evaluated, date=False)} {zone.label(health.evaluated)}"
     newest = max((host.newest for host in health.hosts if host.newest), default=None)
     if newest:
-        yield f"last sample {_long(now - newest)} ago"
+        yield f"last sample {_format_length(now - newest)} ago"
 
 
 def describe_incident(incident: Incident, silences: Sequence[Silence], judged: JudgedHosts, now: int) -> dict[str, Any]:
@@ -124,15 +124,15 @@ def describe_incident(incident: Incident, silences: Sequence[Silence], judged: J
     alert, sure = incident.worst, judged.confidence(incident)
     return {
         "alert": alert,
-        "cause": cause(alert),
-        "sentence": state_sentence(alert),
+        "cause": describe_cause(alert),
+        "sentence": describe_state(alert),
         "sure": sure,
-        "facts": [*_facts(incident, now, sure)],
-        "silenced": _silenced(incident, silences),
+        "facts": [*_list_facts(incident, now, sure)],
+        "silenced": _describe_silence(incident, silences),
     }
 
 
-def _silenced(incident: Incident, silences: Sequence[Silence]) -> str:
+def _describe_silence(incident: Incident, silences: Sequence[Silence]) -> str:
     """Return who silenced an incident, and why; empty unless all of its alerts are silenced."""
     holding = [
         next((silence for silence in silences if silence.matches(alert.rule, alert.host, alert.instance)), None)
@@ -142,18 +142,22 @@ def _silenced(incident: Incident, silences: Sequence[Silence]) -> str:
     return "; ".join(reasons) if all(holding) else ""
 
 
-def _facts(incident: Incident, now: int, sure: str) -> Iterator[str]:
+def _list_facts(incident: Incident, now: int, sure: str) -> Iterator[str]:
     """Yield short texts on an incident: its duration, worst value, further limits, and signals that `sure` lacks."""
     alert = incident.worst
-    yield f"for {_long(now - alert.begin)}"
+    yield f"for {_format_length(now - alert.begin)}"
     if alert.kind == "rule" and not isnan(alert.worst):
-        yield f"at worst {quantity(alert.worst, alert.details.unit)}"
+        yield f"at worst {format_value(alert.worst, alert.details.unit)}"
     if incident.other_alerts:
-        also = [name for name in dict.fromkeys(named(other) for other in incident.other_alerts) if name != named(alert)]
+        also = [
+            name
+            for name in dict.fromkeys(name_quantity(other) for other in incident.other_alerts)
+            if name != name_quantity(alert)
+        ]
         yield (
-            f"also {listed(also, _MOST_ALSO)}"
+            f"also {join_names(also, _MOST_ALSO)}"
             if also
-            else f"{counted(len(incident.other_alerts), 'further limit')} crossed"
+            else f"{format_count(len(incident.other_alerts), 'further limit')} crossed"
         )
     if alert.acked_at:
         yield f"acknowledged by {alert.acked_by}" if alert.acked_by else "acknowledged"
@@ -163,7 +167,7 @@ def _facts(incident: Incident, now: int, sure: str) -> Iterator[str]:
 
 def describe_cell(cell: HostCell, newest: int | None, now: int) -> Iterator[str]:
     """Yield the lines of text below a cell's value. `newest` is the time of the cell's last value (UTC ns)."""
-    crossed = f"for {_long(now - cell.since)}" if cell.since else ""
+    crossed = f"for {_format_length(now - cell.since)}" if cell.since else ""
     if cell.alert and cell.alert.kind == "flapping":
         yield "flapping"
     elif cell.standing in CROSSED:
@@ -171,7 +175,7 @@ def describe_cell(cell: HostCell, newest: int | None, now: int) -> Iterator[str]
         if cell.ends:
             yield f"passed its limit, ends when {cell.ends}"
     elif cell.standing == "none" and newest:
-        yield f"for {_long(now - newest)}"
+        yield f"for {_format_length(now - newest)}"
     if cell.alert and cell.alert.stale:
         yield "no data now"
     if cell.crossed:
@@ -180,16 +184,16 @@ def describe_cell(cell: HostCell, newest: int | None, now: int) -> Iterator[str]
         yield f"{number(cell.silent)} without data"
 
 
-def data(health: Health) -> list[str]:
+def list_data(health: Health) -> list[str]:
     """Return texts on how many values arrive, where they are stored, and their size on disk."""
-    size = quantity(health.store_bytes, "bytes") if health.store_bytes else ""
-    parts = [f"{counted(health.points_a_minute, 'value')} in the last minute", health.store, size]
+    size = format_value(health.store_bytes, "bytes") if health.store_bytes else ""
+    parts = [f"{format_count(health.points_a_minute, 'value')} in the last minute", health.store, size]
     if health.info:
-        parts.append(f"{counted(health.info, 'alert')} of severity info")
+        parts.append(f"{format_count(health.info, 'alert')} of severity info")
     return [part for part in parts if part]
 
 
-def _long(length: int) -> str:
+def _format_length(length: int) -> str:
     """Return a duration (ns) as text, in whole minutes, or in seconds if it is shorter than a minute."""
     step = SECOND if length < _MINUTE else _MINUTE
-    return duration_text(max(length // step, 1) * step)
+    return format_duration(max(length // step, 1) * step)

@@ -54,21 +54,21 @@ class LastHour:
 
     def add_newest(self, time: int, values: Values) -> None:
         """Add a value of each key at a time (UTC ns), in the order of the keys in `keep`; NaN means no value."""
-        self._reach(time // _MINUTE)
+        self._shift_to(time // _MINUTE)
         self._values[:, -1] = np.fmax(self._values[:, -1], values * self._signs)
         self._newest[~np.isnan(values)] = time
 
     def add(self, key: Key, times: Times, values: Values) -> None:
         """Add values of a key at times (UTC ns, ascending); NaN means no value."""
         row, has_value = self._rows[key], ~np.isnan(values)
-        self._reach(int(times[-1]) // _MINUTE)
+        self._shift_to(int(times[-1]) // _MINUTE)
         places = times // _MINUTE - (self._minute - WIDTH + 1)
         inside = places >= 0
         np.fmax.at(self._values[row], places[inside], values[inside] * self._signs[row])
         if has_value.any():
             self._newest[row] = max(int(self._newest[row]), int(times[has_value][-1]))
 
-    def _reach(self, minute: int) -> None:
+    def _shift_to(self, minute: int) -> None:
         passed = min(minute - self._minute, WIDTH)
         if passed > 0:
             self._values = np.roll(self._values, -passed, axis=1)
@@ -98,7 +98,7 @@ class LastHour:
             # Measured from the lowest value, as the difference to 0 may be lost in rounding.
             return np.rint(HEIGHT - 1.5 - (values - low) / span * (HEIGHT - 3))
 
-        paths = _paths(heights(values.T).T.astype(int), has_value)
+        paths = _draw_paths(heights(values.T).T.astype(int), has_value)
         lines: list[Sparkline | None] = [None] * len(keys)
         for at, path, limit in zip(places, paths, heights(limits).tolist(), strict=True):
             if path:
@@ -106,7 +106,7 @@ class LastHour:
         return lines
 
 
-def _paths(heights: NDArray[np.int_], has_value: NDArray[np.bool_]) -> list[str]:
+def _draw_paths(heights: NDArray[np.int_], has_value: NDArray[np.bool_]) -> list[str]:
     """Return the SVG path of each row: a line through the minutes with values, broken at minutes without a value."""
     paths, rises = [""] * len(heights), np.diff(heights, axis=1).tolist()
     edges = np.diff(np.pad(has_value, ((0, 0), (1, 1))).astype(np.int8), axis=1)

@@ -10,12 +10,12 @@ from pydantic import Field
 
 from plimsoll.alerting import actions, alert_queries, silences
 from plimsoll.alerting.alert import Alert
-from plimsoll.alerting.firing import firing, incidents
-from plimsoll.alerting.wording import cause
+from plimsoll.alerting.firing import group_incidents, load_firing
+from plimsoll.alerting.wording import describe_cause
 from plimsoll.model.errors import Unusable
-from plimsoll.model.json_part import Instant, JsonPart, attribute, with_fields
+from plimsoll.model.json_part import Instant, JsonPart, add_values, read_attribute
 from plimsoll.model.times import parse_duration
-from plimsoll.notify.alerts_document import AlertPart, Number, SilencePart, alert_part
+from plimsoll.notify.alerts_document import AlertPart, Number, SilencePart, build_alert_part
 from plimsoll.pages.http_api.operation import (
     MOST_AT_ONCE,
     PROGRAM,
@@ -29,7 +29,7 @@ from plimsoll.pages.http_api.operation import (
     WatchedDependency,
     parse_instant,
 )
-from plimsoll.pages.shared.forms import ID, actor_of
+from plimsoll.pages.shared.forms import ID, find_actor
 from plimsoll.rules.schema.field_types import Severity
 from plimsoll.rules.wording import SEVERITIES
 from plimsoll.up.watched import Watched
@@ -41,9 +41,9 @@ Result = TypeVar("Result")
 class IncidentPart(JsonPart):
     """The alerts that fire on one host for one cause."""
 
-    host: str = attribute("worst.host")
+    host: str = read_attribute("worst.host")
     severity: Severity
-    cause: str = attribute(lambda incident: cause(incident.worst), "What is wrong, in a sentence.")
+    cause: str = read_attribute(lambda incident: describe_cause(incident.worst), "What is wrong, in a sentence.")
     alerts: Sequence[AlertPart] = Field(description="The alerts, the most severe first.")
 
 
@@ -155,10 +155,10 @@ AlertId = Annotated[int, Path(description="The id of the alert.")]
 @router.get("/incidents", operation_id="incidents")
 def list_incidents(query: Annotated[IncidentsQuery, Query()], watched: WatchedDependency) -> Page[IncidentPart]:
     """List the open incidents, the most severe first."""
-    make_alert, host = _alert_maker(watched), query.host.casefold()
+    make_alert, host = _make_alert_encoder(watched), query.host.casefold()
     matches = [
-        with_fields(incident, alerts=[*map(make_alert, incident.alerts)])
-        for incident in incidents(firing(watched.file).all_alerts)
+        add_values(incident, alerts=[*map(make_alert, incident.alerts)])
+        for incident in group_incidents(load_firing(watched.file).all_alerts)
         if (not host or incident.worst.host.casefold() == host) and query.severity in (None, incident.severity)
     ]
     return Page[IncidentPart].of(matches, query, IncidentPart.model_validate)
@@ -173,15 +173,15 @@ def list_alerts(query: Annotated[AlertsQuery, Query()], watched: WatchedDependen
     find = alert_queries.find_firing if is_firing else alert_queries.find_ended
     chosen = alert_queries.AlertFilter(severities, query.host, query.rule, *span)
     alerts, total = find(watched.file, chosen, query.offset, query.limit, exact=True)
-    return Page[AlertPart].at(alerts, total, query, _alert_maker(watched))
+    return Page[AlertPart].at(alerts, total, query, _make_alert_encoder(watched))
 
 
 @router.get(f"/alerts/{ID}", operation_id="alert")
 def show_alert(id: AlertId, watched: WatchedDependency) -> AlertWithEvents:
     """Return one alert with its history."""
-    alert = _alert_maker(watched)(_find_alert(watched, id))
+    alert = _make_alert_encoder(watched)(_find_alert(watched, id))
     return AlertWithEvents.model_validate(
-        {"alert": alert, "events": alert_queries.events(watched.file, id)[-MOST_AT_ONCE:]}
+        {"alert": alert, "events": alert_queries.read_events(watched.file, id)[-MOST_AT_ONCE:]}
     )
 
 
@@ -189,14 +189,14 @@ def show_alert(id: AlertId, watched: WatchedDependency) -> AlertWithEvents:
 def acknowledge(id: AlertId, body: Acknowledgement, request: Request, watched: WatchedDependency) -> AlertPart:
     """Acknowledge a firing alert, and return it as changed."""
     _find_alert(watched, id)
-    alert = actions.acknowledge(watched.file, id, actor_of(request, body.who), body.note, time.time_ns())
-    return _alert_maker(watched)(alert)
+    alert = actions.acknowledge(watched.file, id, find_actor(request, body.who), body.note, time.time_ns())
+    return _make_alert_encoder(watched)(alert)
 
 
 @router.get("/silences", operation_id="silences")
 def list_silences(query: Annotated[SilencesQuery, Query()], watched: WatchedDependency) -> Page[SilencePart]:
     """List the active silences, or the planned ones."""
-    read = silences.active if query.state == "active" else silences.planned
+    read = silences.read_active_silences if query.state == "active" else silences.read_planned_silences
     return Page[SilencePart].of(read(watched.file, time.time_ns()), query, SilencePart.model_validate)
 
 
@@ -209,7 +209,7 @@ def begin_silence(body: NewSilence, request: Request, watched: WatchedDependency
         length = parse_duration(body.length)
     except ValueError as error:
         raise Unusable(f"length: {error}") from None
-    actor, pattern = actor_of(request, body.who), (body.rule, body.host, body.instance)
+    actor, pattern = find_actor(request, body.who), (body.rule, body.host, body.instance)
     silence = actions.silence(watched.file, *pattern, length, body.reason, actor, now, start)
     return SilencePart.model_validate(silence)
 
@@ -219,7 +219,7 @@ def end_silence(
     id: Annotated[int, Path(description="The id of the silence.")], request: Request, watched: WatchedDependency
 ) -> SilencePart:
     """End an active silence, or cancel a planned one."""
-    actor = actor_of(request, PROGRAM)
+    actor = find_actor(request, PROGRAM)
     silence = _remove(lambda: actions.end_silence(watched.file, id, actor, time.time_ns()), "silences")
     return SilencePart.model_validate(silence)
 
@@ -236,7 +236,7 @@ def add_note(body: NewNote, request: Request, watched: WatchedDependency) -> Not
     """Add a note to the charts."""
     now = time.time_ns()
     at = parse_instant(body.at, now, "at")
-    note = actions.add_note(watched.file, at, body.text, body.host, actor_of(request, body.who), now)
+    note = actions.add_note(watched.file, at, body.text, body.host, find_actor(request, body.who), now)
     return NotePart.model_validate(note)
 
 
@@ -245,7 +245,7 @@ def remove_note(
     id: Annotated[int, Path(description="The id of the note.")], request: Request, watched: WatchedDependency
 ) -> NotePart:
     """Remove a note from the charts."""
-    note = _remove(lambda: actions.remove_note(watched.file, id, actor_of(request, PROGRAM), time.time_ns()), "notes")
+    note = _remove(lambda: actions.remove_note(watched.file, id, find_actor(request, PROGRAM), time.time_ns()), "notes")
     return NotePart.model_validate(note)
 
 
@@ -258,18 +258,18 @@ def list_actions(query: Annotated[RecordQuery, Query()], watched: WatchedDepende
 
 
 def _find_alert(watched: Watched, id_: int) -> Alert:
-    alert = alert_queries.alert(watched.file, id_)
+    alert = alert_queries.read_alert(watched.file, id_)
     if alert is None:
         hint = "alerts are kept for 400 days after they ended"
         raise ApiFault(HTTPStatus.NOT_FOUND, f"there is no alert {id_}", "id", hint)
     return alert
 
 
-def _alert_maker(watched: Watched) -> Callable[[Alert], AlertPart]:
+def _make_alert_encoder(watched: Watched) -> Callable[[Alert], AlertPart]:
     """Return a function that converts an alert to its JSON, with the silences that are active now."""
     now = time.time_ns()
-    active = silences.active(watched.file, now)
-    return lambda alert: alert_part(alert, active, UTC, now)
+    active = silences.read_active_silences(watched.file, now)
+    return lambda alert: build_alert_part(alert, active, UTC, now)
 
 
 def _remove(action: Callable[[], Result], kind: str) -> Result:

@@ -22,7 +22,7 @@ from plimsoll.pages.charts.hosts_in_range import Scenes
 from plimsoll.pages.http_api import alerts, health, rules, runs, samples
 from plimsoll.pages.http_api.operation import LONGEST_BODY, ApiFault, ApiProblem
 from plimsoll.pages.review_jobs.run_reviews import RunReviews
-from plimsoll.pages.shared.form_words import with_fields
+from plimsoll.pages.shared.form_words import replace_options_by_fields
 from plimsoll.pages.shared.frame import Frame
 from plimsoll.serve.access import PUBLIC
 from plimsoll.serve.limits import RequestLimits
@@ -48,7 +48,7 @@ _ABOUT = (
 )
 
 
-def routes(watched: Watched, frame: Frame, scenes: Scenes, reviews: RunReviews) -> list[Route]:
+def list_routes(watched: Watched, frame: Frame, scenes: Scenes, reviews: RunReviews) -> list[Route]:
     """Return the routes of the operations, of the OpenAPI document, and of the page that describes the operations."""
     api = create_api(watched, scenes, reviews)
     described = cache(lambda: describe(api))
@@ -70,11 +70,11 @@ def create_api(watched: Watched, scenes: Scenes, reviews: RunReviews) -> FastAPI
         openapi_url=None,
         redirect_slashes=False,
         telemetry={"auto_configure": False, "tracing": False, "metrics": False, "logs": False},
-        exception_handlers={kind: _handler(explain) for kind, explain in _EXPLANATIONS.items()},
+        exception_handlers={kind: _make_handler(explain) for kind, explain in _EXPLANATIONS.items()},
     )
     api.state.watched, api.state.scenes, api.state.reviews = watched, scenes, reviews
     api.state.bodies = Bodies(RequestLimits(body_s=20))
-    api.add_middleware(_head_as_get)
+    api.add_middleware(_answer_head_as_get)
     for module in (health, samples, alerts, rules, runs):
         api.include_router(module.router, prefix=PUBLIC, responses=_ERRORS)
     return api
@@ -98,7 +98,7 @@ def describe(api: FastAPI) -> dict[str, Any]:
     return document
 
 
-def _head_as_get(app: ASGIApp) -> ASGIApp:
+def _answer_head_as_get(app: ASGIApp) -> ASGIApp:
     def answer(scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         is_head = scope.get("method") == "HEAD"
         return app({**scope, "method": "GET"} if is_head else scope, receive, send)
@@ -106,7 +106,9 @@ def _head_as_get(app: ASGIApp) -> ASGIApp:
     return answer
 
 
-def _handler(explain: Callable[[Request, Any], ApiFault]) -> Callable[[Request, Any], Coroutine[Any, Any, Response]]:
+def _make_handler(
+    explain: Callable[[Request, Any], ApiFault],
+) -> Callable[[Request, Any], Coroutine[Any, Any, Response]]:
     async def answer(request: Request, error: Any) -> Response:
         problem = explain(request, error)
         return JSONResponse(problem.problem.model_dump(), problem.status, problem.headers)
@@ -114,7 +116,7 @@ def _handler(explain: Callable[[Request, Any], ApiFault]) -> Callable[[Request, 
     return answer
 
 
-def _invalid(_: Request, error: RequestValidationError) -> ApiFault:
+def _explain_invalid(_: Request, error: RequestValidationError) -> ApiFault:
     """Return the first mistakes that pydantic found in a request, each with the field that is wrong."""
     mistakes: list[tuple[str, str]] = []
     for mistake in error.errors():
@@ -125,7 +127,7 @@ def _invalid(_: Request, error: RequestValidationError) -> ApiFault:
     return ApiFault(HTTPStatus.BAD_REQUEST, shown, mistakes[0][0], "/api/docs describes it")
 
 
-def _no_operation(request: Request, error: HTTPException) -> ApiFault:
+def _explain_no_operation(request: Request, error: HTTPException) -> ApiFault:
     """Return the problem of a request with an unknown path, a wrong method, or a body that is not JSON."""
     status, path = HTTPStatus(error.status_code), request.url.path[:200]
     if status == HTTPStatus.NOT_FOUND:
@@ -140,12 +142,12 @@ def _no_operation(request: Request, error: HTTPException) -> ApiFault:
     return ApiFault(status, str(error.detail), "the body", "/api/docs describes it")
 
 
-def _unavailable(request: Request, error: Exception) -> ApiFault:
-    text, path = with_fields(str(error)), _path(request)
+def _explain_unavailable(request: Request, error: Exception) -> ApiFault:
+    text, path = replace_options_by_fields(str(error)), _find_path(request)
     return ApiFault(HTTPStatus.SERVICE_UNAVAILABLE, text, path, "ask again later", retry_after_s=10)
 
 
-def _path(request: Request) -> str:
+def _find_path(request: Request) -> str:
     """Return the path of the requested operation as in the OpenAPI document, such as `/alerts/{id}`."""
     route = request.scope.get("route")
     return route.path_format if isinstance(route, APIRoute) else request.url.path[:200]
@@ -155,15 +157,17 @@ _TOO_LARGE = f"the body has more than {LONGEST_BODY >> 10} kB"
 _FULL = "too much is sent at the moment", "the body", "send it again later"
 _EXPLANATIONS: dict[int | type[Exception], Callable[[Request, Any], ApiFault]] = {
     ApiFault: lambda _, error: error,
-    RequestValidationError: _invalid,
-    HTTPException: _no_operation,
-    Unusable: lambda request, error: ApiFault(HTTPStatus.UNPROCESSABLE_ENTITY, with_fields(str(error)), _path(request)),
-    Unreachable: _unavailable,
-    NotKept: _unavailable,
+    RequestValidationError: _explain_invalid,
+    HTTPException: _explain_no_operation,
+    Unusable: lambda request, error: ApiFault(
+        HTTPStatus.UNPROCESSABLE_ENTITY, replace_options_by_fields(str(error)), _find_path(request)
+    ),
+    Unreachable: _explain_unavailable,
+    NotKept: _explain_unavailable,
     TooLarge: lambda *_: ApiFault(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, _TOO_LARGE, "the body", "send less"),
     TooSlow: lambda *_: ApiFault(HTTPStatus.REQUEST_TIMEOUT, "the body did not arrive", "the body", "send it again"),
     Full: lambda *_: ApiFault(HTTPStatus.SERVICE_UNAVAILABLE, *_FULL, retry_after_s=5),
     Exception: lambda request, _: ApiFault(
-        HTTPStatus.INTERNAL_SERVER_ERROR, "a defect of Plimsoll; see its log", _path(request)
+        HTTPStatus.INTERNAL_SERVER_ERROR, "a defect of Plimsoll; see its log", _find_path(request)
     ),
 }

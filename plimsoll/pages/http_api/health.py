@@ -10,8 +10,8 @@ from fastapi import APIRouter, Path, Query
 from pydantic import Field
 
 from plimsoll.alerting.health import Health, HealthAnswer, HostHealth, HostState
-from plimsoll.model.json_part import JsonPart, OptionalInstant, attribute, with_fields
-from plimsoll.model.series import host_key
+from plimsoll.model.json_part import JsonPart, OptionalInstant, add_values, read_attribute
+from plimsoll.model.series import make_host_key
 from plimsoll.notify.alerts_document import Number
 from plimsoll.pages.http_api.operation import ApiFault, Operation, Page, PageQuery, WatchedDependency
 from plimsoll.rules.schema.field_types import Severity
@@ -26,25 +26,25 @@ class HealthPart(JsonPart):
     """The health of all hosts."""
 
     schema_: Literal["plimsoll.api/1"] = Field(default="plimsoll.api/1", alias="schema")
-    version: str = attribute(lambda _: version("plimsoll"), "Of Plimsoll.")
+    version: str = read_attribute(lambda _: version("plimsoll"), "Of Plimsoll.")
     answer: HealthAnswer
     reason: str
     basis: str = Field(description="The basis of the answer, in sentences.")
-    hosts: Mapping[HostState, int] = attribute(
+    hosts: Mapping[HostState, int] = read_attribute(
         lambda health: dict.fromkeys(HostState, 0) | Counter(host.state for host in health.hosts), "Hosts by state."
     )
-    firing: Mapping[Severity, int] = attribute(
+    firing: Mapping[Severity, int] = read_attribute(
         lambda health: (
             dict.fromkeys(SEVERITIES, 0) | Counter(alert.severity for alert in health.alerts) | {"info": health.info}
         ),
         "Alerts that fire, by severity.",
     )
-    problems: Sequence[str] = attribute(
+    problems: Sequence[str] = read_attribute(
         lambda health: [*health.problems, *health.warnings],
         "What somebody has to mend in Plimsoll itself, or in its files.",
     )
     evaluated: OptionalInstant = Field(description="The time of the last evaluation; null if there was none yet.")
-    values_a_minute: int = attribute("points_a_minute", "Values written in the last minute.")
+    values_a_minute: int = read_attribute("points_a_minute", "Values written in the last minute.")
     store: str
     store_bytes: int | None
 
@@ -62,17 +62,17 @@ class ApiHost(JsonPart):
 class ApiLimit(JsonPart):
     """A limit that is judged for a host now."""
 
-    rule: str = attribute("rule.id")
-    severity: Severity = attribute("rule.severity")
-    signal: str = attribute("rule.signal")
-    title: str = attribute("of.title", "The title of the signal.")
-    host: str = attribute("subject.host")
-    instance: str | None = attribute("subject.instance")
-    healthy: str = attribute(lambda state: str(state.healthy), 'The limit as operator and number, such as "< 80".')
-    limit: str = attribute(lambda state: limit_text(state.healthy, state.of.unit), "The limit for people.")
-    unit: str = attribute("of.unit")
+    rule: str = read_attribute("rule.id")
+    severity: Severity = read_attribute("rule.severity")
+    signal: str = read_attribute("rule.signal")
+    title: str = read_attribute("of.title", "The title of the signal.")
+    host: str = read_attribute("subject.host")
+    instance: str | None = read_attribute("subject.instance")
+    healthy: str = read_attribute(lambda state: str(state.healthy), 'The limit as operator and number, such as "< 80".')
+    limit: str = read_attribute(lambda state: limit_text(state.healthy, state.of.unit), "The limit for people.")
+    unit: str = read_attribute("of.unit")
     value: Number = Field(description="The last judged value; null without data.")
-    state: LimitState = attribute(lambda state: _STATES[state.state])
+    state: LimitState = read_attribute(lambda state: _STATES[state.state])
     since: OptionalInstant = Field(description="The time from which it has been crossed, if it is pending or firing.")
     note: str = Field(description="The changes by plimsoll.toml.")
 
@@ -85,7 +85,7 @@ class ApiSignal(JsonPart):
     unit: str
     meaning: str
     worse: Literal["higher", "lower", "either"] = Field(description="The direction in which values become unhealthy.")
-    each_instance: bool = attribute(
+    each_instance: bool = read_attribute(
         lambda signal: signal.instances == "each", "Whether each disk, processor, ... has its own."
     )
 
@@ -122,8 +122,8 @@ def list_hosts(query: Annotated[HostsQuery, Query()], watched: WatchedDependency
     """List the hosts, by name."""
     health, text = watched.health(), query.text.casefold()
     hosts = [host for host in health.hosts if text in host.name.casefold() and query.state in (None, host.state)]
-    hosts.sort(key=lambda host: host_key(host.name))
-    return Page[ApiHost].of(hosts, query, _host_maker(health))
+    hosts.sort(key=lambda host: make_host_key(host.name))
+    return Page[ApiHost].of(hosts, query, _make_host_encoder(health))
 
 
 @router.get("/hosts/{host:path}", operation_id="host")
@@ -131,10 +131,10 @@ def show_host(
     host: Annotated[str, Path(description="The name of the host; case does not matter.")], watched: WatchedDependency
 ) -> ApiHost:
     """Return one host."""
-    health, name = watched.health(), host_key(host)
+    health, name = watched.health(), make_host_key(host)
     for host_health in health.hosts:
-        if host_key(host_health.name) == name:
-            return _host_maker(health)(host_health)
+        if make_host_key(host_health.name) == name:
+            return _make_host_encoder(health)(host_health)
     raise ApiFault(HTTPStatus.NOT_FOUND, f"no host {name[:200]} is known", "host", "GET /api/v1/hosts lists them")
 
 
@@ -145,13 +145,13 @@ def list_limits(query: Annotated[LimitsQuery, Query()], watched: WatchedDependen
     states = [
         state
         for state in watched.judged()
-        if (not query.host or state.subject.key[0] == host_key(query.host))
+        if (not query.host or state.subject.key[0] == make_host_key(query.host))
         and query.severity in (None, state.rule.severity)
         and query.state in (None, state.state.name.lower())
     ]
     states.sort(key=lambda state: (state.subject.key[0], state.rule.id, state.subject.key[1] or ""))
     return Page[ApiLimit].of(
-        states, query, lambda state: ApiLimit.model_validate(with_fields(state, of=signals[state.rule.signal]))
+        states, query, lambda state: ApiLimit.model_validate(add_values(state, of=signals[state.rule.signal]))
     )
 
 
@@ -160,11 +160,9 @@ def list_signals(query: Annotated[SignalsQuery, Query()], watched: WatchedDepend
     """List the signals, by name."""
     text, signals = query.text.casefold(), watched.site.catalogue.signals
     names = sorted(name for name, signal in signals.items() if text in f"{name} {signal.title}".casefold())
-    return Page[ApiSignal].of(
-        names, query, lambda name: ApiSignal.model_validate(with_fields(signals[name], name=name))
-    )
+    return Page[ApiSignal].of(names, query, lambda name: ApiSignal.model_validate(add_values(signals[name], name=name)))
 
 
-def _host_maker(health: Health) -> Callable[[HostHealth], ApiHost]:
-    firing = Counter(host_key(alert.host) for alert in health.alerts)
-    return lambda host: ApiHost.model_validate(with_fields(host, firing=firing[host_key(host.name)]))
+def _make_host_encoder(health: Health) -> Callable[[HostHealth], ApiHost]:
+    firing = Counter(make_host_key(alert.host) for alert in health.alerts)
+    return lambda host: ApiHost.model_validate(add_values(host, firing=firing[make_host_key(host.name)]))

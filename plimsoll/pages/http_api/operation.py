@@ -13,7 +13,7 @@ from starlette.types import Message
 
 from plimsoll.model.errors import Unusable
 from plimsoll.model.times import Zone
-from plimsoll.pages.shared.time_range import PageRange, instant_of
+from plimsoll.pages.shared.time_range import PageRange, parse_relative_time
 from plimsoll.up.watched import Watched
 
 MOST_AT_ONCE = 1000
@@ -90,11 +90,11 @@ class Page(BaseModel, Generic[Item]):
         return cls(items=[*map(make_item, part)], total=total, next=end if part and end < total else None)
 
 
-async def _watched(request: Request) -> Watched:
+async def _find_watched(request: Request) -> Watched:
     return request.app.state.watched
 
 
-WatchedDependency = Annotated[Watched, Depends(_watched)]
+WatchedDependency = Annotated[Watched, Depends(_find_watched)]
 LONGEST_BODY = 32 << 10
 
 
@@ -141,6 +141,6 @@ class Operation(APIRoute):
 def parse_instant(text: str, now: int, where: str) -> int:
     """Return an instant (UTC ns). Raise ApiFault, which names the parameter `where`, if the text is invalid."""
     try:
-        return instant_of(text, UTC, now)
+        return parse_relative_time(text, UTC, now)
     except Unusable as error:
         raise ApiFault(HTTPStatus.BAD_REQUEST, str(error), where, f"write it like {_TIME_FORMS}") from None

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Path, Query
 from pydantic import Field
 
 from plimsoll.model.errors import Unusable, suggest
-from plimsoll.model.json_part import Instant, JsonPart, attribute
+from plimsoll.model.json_part import Instant, JsonPart, read_attribute
 from plimsoll.model.times import SECOND
 from plimsoll.pages.http_api.operation import ApiFault, Operation, RangeQuery, WatchedDependency
 from plimsoll.pages.rules.routes import preview_rule
@@ -40,10 +40,10 @@ class ApiFirings(JsonPart):
 class ApiPreview(JsonPart):
     """How often a limit would have fired, beside the one of today."""
 
-    rule: str = attribute("rule.id")
+    rule: str = read_attribute("rule.id")
     start: Instant
     end: Instant
-    part_s: float = attribute(lambda shown: shown.part / SECOND, "The length of a part of the strips, in seconds.")
+    part_s: float = read_attribute(lambda shown: shown.part / SECOND, "The length of a part of the strips, in seconds.")
     today: ApiFirings
     changed: ApiFirings | None
 

@@ -8,13 +8,13 @@ from fastapi import APIRouter, Depends, Path, Query, Request
 from fastapi.responses import Response
 from pydantic import BaseModel, Field
 
-from plimsoll.ingest.runs.load import unload
-from plimsoll.model.json_part import Instant, JsonPart, attribute
+from plimsoll.ingest.runs.load import unload_run
+from plimsoll.model.json_part import Instant, JsonPart, read_attribute
 from plimsoll.pages.http_api.operation import PROGRAM, ApiFault, Body, Operation, Page, PageQuery, WatchedDependency
 from plimsoll.pages.review_jobs.jobs import Job, Stage
 from plimsoll.pages.review_jobs.kept_reviews import DOCUMENT
 from plimsoll.pages.review_jobs.run_reviews import RunReview, RunReviews, TooManyComparisons
-from plimsoll.pages.shared.forms import actor_of, record_action
+from plimsoll.pages.shared.forms import find_actor, record_action
 from plimsoll.pages.shared.frame import run_path
 from plimsoll.store.protocol import StoreState
 
@@ -36,33 +36,33 @@ class ApiCrossedSignal(JsonPart):
 class ReviewPart(JsonPart):
     """A summary of the review of a run."""
 
-    made_at: Instant = attribute("kept.made_with.at")
+    made_at: Instant = read_attribute("kept.made_with.at")
     outdated: str = Field(
         description="The version or rules it was made with, if they differ from the current ones; else empty."
     )
-    verdict: str = attribute("kept.verdict")
-    severity: str = attribute("kept.severity", "The worst that was crossed; empty if nothing was.")
-    answer: str = attribute("kept.answer")
-    cause: str = attribute("kept.cause", "What the run is short of; empty if that is not known.")
-    crossed: Sequence[ApiCrossedSignal] = attribute("kept.crossed")
+    verdict: str = read_attribute("kept.verdict")
+    severity: str = read_attribute("kept.severity", "The worst that was crossed; empty if nothing was.")
+    answer: str = read_attribute("kept.answer")
+    cause: str = read_attribute("kept.cause", "What the run is short of; empty if that is not known.")
+    crossed: Sequence[ApiCrossedSignal] = read_attribute("kept.crossed")
 
 
 class ApiRun(JsonPart):
     """A recorded run."""
 
-    name: str = attribute("run.name")
-    start: Instant = attribute("run.start")
-    end: Instant = attribute("run.end")
-    hosts: Sequence[str] = attribute("run.hosts")
-    labels: Mapping[str, str] = attribute("run.labels")
-    files: int = attribute("run.files")
-    values: int = attribute("run.values")
-    state: StoreState = attribute("run.state", "Only a complete run has all its values.")
-    review: ReviewPart | None = attribute(
+    name: str = read_attribute("run.name")
+    start: Instant = read_attribute("run.start")
+    end: Instant = read_attribute("run.end")
+    hosts: Sequence[str] = read_attribute("run.hosts")
+    labels: Mapping[str, str] = read_attribute("run.labels")
+    files: int = read_attribute("run.files")
+    values: int = read_attribute("run.values")
+    state: StoreState = read_attribute("run.state", "Only a complete run has all its values.")
+    review: ReviewPart | None = read_attribute(
         lambda review: review if review.kept else None,
         "null: there is none yet; GET /api/v1/reviews/{run} makes it.",
     )
-    page: str = attribute(lambda review: run_path(review.run.name), "The address of its report.")
+    page: str = read_attribute(lambda review: run_path(review.run.name), "The address of its report.")
 
 
 class JobPart(JsonPart):
@@ -110,11 +110,11 @@ class OpenDocument(BaseModel):
     schema_: str = Field(alias="schema")
 
 
-async def _reviews(request: Request) -> RunReviews:
+async def _find_reviews(request: Request) -> RunReviews:
     return request.app.state.reviews
 
 
-ReviewsDependency = Annotated[RunReviews, Depends(_reviews)]
+ReviewsDependency = Annotated[RunReviews, Depends(_find_reviews)]
 
 
 def _find_run(run: Annotated[str, Path(description="The name of the run.")], reviews: ReviewsDependency) -> RunReview:
@@ -154,9 +154,9 @@ def delete_run(
     review: RunDependency, request: Request, reviews: ReviewsDependency, watched: WatchedDependency
 ) -> ApiRun:
     """Delete a run with its samples and its review, and return it as it was."""
-    unload(watched.store.runs, review.run.name)
+    unload_run(watched.store.runs, review.run.name)
     reviews.kept.remove(review.id)
-    record_action(watched, actor_of(request, PROGRAM), f"deleted run {review.run.name}")
+    record_action(watched, find_actor(request, PROGRAM), f"deleted run {review.run.name}")
     return ApiRun.model_validate(review)
 
 
@@ -175,7 +175,7 @@ def show_review(review: RunDependency, reviews: ReviewsDependency) -> Response:
     if review.job is None or review.job.stage is Stage.DONE:
         review = reviews.make(review)
     assert review.job is not None
-    return _job_response(review.job)
+    return _answer_job(review.job)
 
 
 @router.post("/reviews", operation_id="review_again", status_code=HTTPStatus.ACCEPTED, response_model=JobPart)
@@ -183,8 +183,8 @@ def review_again(body: NewReview, request: Request, reviews: ReviewsDependency, 
     """Review a run again, for example after a change of rules."""
     review = reviews.make(_find_run(body.run, reviews))
     assert review.job is not None
-    record_action(watched, actor_of(request, PROGRAM), f"had run {body.run} reviewed again")
-    return _job_response(review.job)
+    record_action(watched, find_actor(request, PROGRAM), f"had run {body.run} reviewed again")
+    return _answer_job(review.job)
 
 
 @router.get(
@@ -199,7 +199,7 @@ def compare_runs(query: Annotated[CompareQuery, Query()], reviews: ReviewsDepend
     if len({*query.run}) < 2:
         hint = "name two or more, the baseline first"
         raise ApiFault(HTTPStatus.BAD_REQUEST, "only one run is named", "run", hint)
-    return _compared(query.run, reviews)
+    return _answer_comparison(query.run, reviews)
 
 
 @router.get(
@@ -211,10 +211,10 @@ def compare_runs(query: Annotated[CompareQuery, Query()], reviews: ReviewsDepend
 )
 def find_capacity(query: Annotated[CapacityQuery, Query()], reviews: ReviewsDependency) -> Response:
     """Return the capacity that runs show together, or the job that finds it."""
-    return _compared(query.run, reviews, capacity=True)
+    return _answer_comparison(query.run, reviews, capacity=True)
 
 
-def _compared(runs: Sequence[str], reviews: RunReviews, *, capacity: bool = False) -> Response:
+def _answer_comparison(runs: Sequence[str], reviews: RunReviews, *, capacity: bool = False) -> Response:
     """Return the comparison of runs, or with `capacity` the capacity that they show, or the job that makes it."""
     found = [_find_run(name, reviews) for name in dict.fromkeys(runs)]
     try:
@@ -224,10 +224,10 @@ def _compared(runs: Sequence[str], reviews: RunReviews, *, capacity: bool = Fals
         raise ApiFault(HTTPStatus.SERVICE_UNAVAILABLE, error, "run", "ask again later", retry_after_s=60) from None
     if isinstance(comparison, str):
         return Response(comparison, media_type="application/json")
-    return _job_response(comparison)
+    return _answer_job(comparison)
 
 
-def _job_response(job: Job) -> Response:
+def _answer_job(job: Job) -> Response:
     """Return the state of a job. Raise ApiFault if it failed."""
     if job.stage is Stage.FAILED:
         error = job.error or "it failed"

@@ -13,18 +13,18 @@ from fastapi.responses import Response
 from pydantic import BaseModel, Field
 
 from plimsoll.model.errors import Unusable
-from plimsoll.model.json_part import JsonPart, attribute
+from plimsoll.model.json_part import JsonPart, read_attribute
 from plimsoll.model.lazy_polars import pl
 from plimsoll.model.log import Times, Values
 from plimsoll.model.samples import Samples
 from plimsoll.model.series import Series
-from plimsoll.model.times import SECOND, iso, parse_duration
+from plimsoll.model.times import SECOND, format_iso, parse_duration
 from plimsoll.pages.charts.chart_spec import Spec
 from plimsoll.pages.charts.hosts_in_range import Scenes, SignalSource
 from plimsoll.pages.charts.signal_values import compute_signals
 from plimsoll.pages.http_api.operation import ApiFault, Operation, Page, PageQuery, RangeQuery, WatchedDependency
-from plimsoll.rules.signal_finder import ResolvedSeries, recorded_as, series_of
-from plimsoll.rules.window import transformed
+from plimsoll.rules.signal_finder import ResolvedSeries, drop_request_rate, list_read_series
+from plimsoll.rules.window import transform_values
 from plimsoll.store.protocol import SampleReader
 from plimsoll.up.watched import Watched
 
@@ -50,9 +50,9 @@ class ApiLine:
     columns: Mapping[str, Values]
 
 
-def _column(name: str, description: str | None = None) -> Any:
+def _declare_column(name: str, description: str | None = None) -> Any:
     """Return a pydantic field that contains the column `name` of an ApiLine; None if the line lacks the column."""
-    return attribute(
+    return read_attribute(
         lambda line: line.columns[name].tolist() if name in line.columns else None, description, default=None
     )
 
@@ -72,11 +72,13 @@ class LinePart(JsonPart):
     unit: str = Field(description="The unit of the values; empty for series as they were sent.")
     instance: str | None
     tags: Mapping[str, str]
-    times: Sequence[str] = attribute(lambda line: _texts(line.times), "Of the samples, or of the begins of buckets.")
-    value: Sequence[float] | None = _column("value", "As many as times; null: buckets were requested.")
-    minimum: Sequence[float] | None = _column("minimum", "Of each bucket; so are mean and maximum.")
-    mean: Sequence[float] | None = _column("mean")
-    maximum: Sequence[float] | None = _column("maximum")
+    times: Sequence[str] = read_attribute(
+        lambda line: _format_times(line.times), "Of the samples, or of the begins of buckets."
+    )
+    value: Sequence[float] | None = _declare_column("value", "As many as times; null: buckets were requested.")
+    minimum: Sequence[float] | None = _declare_column("minimum", "Of each bucket; so are mean and maximum.")
+    mean: Sequence[float] | None = _declare_column("mean")
+    maximum: Sequence[float] | None = _declare_column("maximum")
 
 
 class SamplesPart(BaseModel):
@@ -99,7 +101,7 @@ class SeriesPart(JsonPart):
 
     host: str
     measurement: str
-    tags: dict[str, str] = attribute(lambda series: dict(series.tags))
+    tags: dict[str, str] = read_attribute(lambda series: dict(series.tags))
     field: str
 
 
@@ -137,7 +139,9 @@ def list_series(query: Annotated[SeriesQuery, Query()], watched: WatchedDependen
     start, end = query.range(time.time_ns())
     words = query.text.casefold().split()
     series = watched.store.samples.series(start, end, query.host).series
-    matches = [series for series in series if all(word in _text(series) for word in words)] if words else series
+    matches = (
+        [series for series in series if all(word in _format_series(series) for word in words)] if words else series
+    )
     return Page[SeriesPart].of(matches, query, SeriesPart.model_validate)
 
 
@@ -147,16 +151,16 @@ def read_samples(
 ) -> SamplesPart | Response:
     """Return the samples of a signal or a measurement's field, raw or in buckets."""
     start, end = query.range(time.time_ns())
-    width = _width(query.bucket, end - start)
-    lines = _lines(watched, request.app.state.scenes, query, start, end, width)
+    width = _parse_width(query.bucket, end - start)
+    lines = _read_lines(watched, request.app.state.scenes, query, start, end, width)
     match query.format:
         case "json":
             bucket_s = width / SECOND if width else None
             return SamplesPart.model_validate(
-                {"from": iso(start), "to": iso(end), "bucket_s": bucket_s, "series": lines}
+                {"from": format_iso(start), "to": format_iso(end), "bucket_s": bucket_s, "series": lines}
             )
         case "csv":
-            table = _frame(lines, width).with_columns(
+            table = _build_frame(lines, width).with_columns(
                 pl.col("time").dt.strftime("%Y-%m-%dT%H:%M:%S%.9fZ"),
                 # Spreadsheets read a text that begins with these as a formula; an apostrophe prevents that.
                 pl.col(*_NAMES).str.replace(r"^([=@+\-\t\r])", "'$1"),
@@ -164,11 +168,11 @@ def read_samples(
             return Response(table.write_csv(), media_type=CSV)
         case "arrow":
             out = BytesIO()
-            _frame(lines, width).write_ipc(out, compression="zstd")
+            _build_frame(lines, width).write_ipc(out, compression="zstd")
             return Response(out.getvalue(), media_type=ARROW)
 
 
-def _lines(
+def _read_lines(
     watched: Watched, scenes: Scenes, query: SamplesQuery, start: int, end: int, width: int | None
 ) -> Sequence[ApiLine]:
     """Return the values that a query requests. Raise ApiFault if the query is incomplete or ambiguous."""
@@ -209,7 +213,7 @@ def _check_number(lines: int) -> None:
         )
 
 
-def _width(text: str, span: int) -> int | None:
+def _parse_width(text: str, span: int) -> int | None:
     """Return the width of the buckets (ns); None for raw samples.
 
     Raise ApiFault if the text is no duration, or a duration shorter than a second or longer than the range `span` (ns).
@@ -227,11 +231,11 @@ def _width(text: str, span: int) -> int | None:
     return width
 
 
-def _text(series: Series) -> str:
+def _format_series(series: Series) -> str:
     return " ".join([series.host, series.measurement, *(value for _, value in series.tags), series.field]).casefold()
 
 
-def _frame(lines: Sequence[ApiLine], width: int | None) -> "pl.DataFrame":
+def _build_frame(lines: Sequence[ApiLine], width: int | None) -> "pl.DataFrame":
     """Return a table with a row for each line and time. It has the columns of buckets if `width` is not None."""
     columns = _BUCKETS if width else _RAW
     texts = dict.fromkeys(_NAMES, pl.String)
@@ -250,7 +254,7 @@ def _frame(lines: Sequence[ApiLine], width: int | None) -> "pl.DataFrame":
     return pl.concat(frames)
 
 
-def _texts(times: Times) -> list[str]:
+def _format_times(times: Times) -> list[str]:
     """Return times as ISO 8601 in UTC, to the millisecond; all to the nanosecond if any time needs it."""
     unit = "ms" if not (times % _MILLISECOND).any() else "ns"
     return [f"{text}Z" for text in np.datetime_as_string(times.astype("datetime64[ns]"), unit).tolist()]
@@ -261,7 +265,7 @@ def read_signals(
 ) -> list[ApiLine]:
     """Return the values of a signal from each of the sources. Raise Unusable if there are too many values."""
     _check_buckets(len(sources), start, end, width)
-    origins = [recorded_as(source.origin) for source in sources]
+    origins = [drop_request_rate(source.origin) for source in sources]
     direct = [
         origin
         for origin in origins
@@ -269,12 +273,12 @@ def read_signals(
         if isinstance(origin, ResolvedSeries) and not origin.rate and origin.transform.most is None
     ]
     if width and len(direct) == len(origins):
-        values = _reduced_by_store(store, direct, start, end, width)
+        values = _reduce_by_store(store, direct, start, end, width)
     else:
-        series = [*dict.fromkeys(series for origin in origins for series in series_of(origin))]
+        series = [*dict.fromkeys(series for origin in origins for series in list_read_series(origin))]
         if series:
             _check_read(store, series, start, end, MOST_READ if width else MOST_VALUES)
-        values = [_columns(samples, width) for samples in compute_signals(store, origins, start, end)]
+        values = [_make_columns(samples, width) for samples in compute_signals(store, origins, start, end)]
     return [
         ApiLine(source.subject.host, name, unit, source.subject.instance, {}, times, columns)
         for source, (times, columns) in zip(sources, values, strict=True)
@@ -296,7 +300,7 @@ def read_series(
         ]
     else:
         _check_read(store, series, start, end, MOST_VALUES)
-        values = [_columns(samples, None) for samples in store.read(series, start, end)]
+        values = [_make_columns(samples, None) for samples in store.read(series, start, end)]
     return [
         ApiLine(series.host, f"{series.measurement}.{series.field}", "", None, dict(series.tags), times, columns)
         for series, (times, columns) in zip(series, values, strict=True)
@@ -304,7 +308,7 @@ def read_series(
     ]
 
 
-def _reduced_by_store(
+def _reduce_by_store(
     store: SampleReader, origins: Sequence[ResolvedSeries], start: int, end: int, width: int
 ) -> list[tuple[Times, Mapping[str, Values]]]:
     """Return buckets of signals that the store has as series, converted to the signals' units."""
@@ -312,13 +316,13 @@ def _reduced_by_store(
     reduced: list[tuple[Times, Mapping[str, Values]]] = []
     for origin, buckets in zip(origins, stored, strict=True):
         columns = (buckets.minimum, buckets.maximum, buckets.mean)
-        low, high, mean = (transformed(values, origin.transform) for values in columns)
+        low, high, mean = (transform_values(values, origin.transform) for values in columns)
         low, high = np.minimum(low, high), np.maximum(low, high)  # 100 - x swaps minimum and maximum
         reduced.append((buckets.times, {"minimum": low, "mean": mean, "maximum": high}))
     return reduced
 
 
-def _columns(samples: Samples, width: int | None) -> tuple[Times, Mapping[str, Values]]:
+def _make_columns(samples: Samples, width: int | None) -> tuple[Times, Mapping[str, Values]]:
     """Return the times and columns of samples: values, or buckets that begin at multiples of `width` (ns)."""
     present = samples.present
     if not width or not len(present.times):

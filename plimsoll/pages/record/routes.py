@@ -14,7 +14,7 @@ from plimsoll.up.watched import Watched
 _AT_ONCE = 100
 
 
-def routes(watched: Watched, frame: Frame) -> list[Route]:
+def list_routes(watched: Watched, frame: Frame) -> list[Route]:
     """Return the route of the audit log's page."""
 
     def page(request: Request) -> Response:

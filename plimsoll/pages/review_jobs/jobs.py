@@ -238,9 +238,9 @@ class Jobs:
                 setattr(job, name, Stage(value) if name == "stage" else value)
         status = process.wait()
         has_failed = job.error or status or not job.reviewed
-        self._finish(job, (job.error or self._why(status)) if has_failed else "")
+        self._finish(job, (job.error or self._explain_status(status)) if has_failed else "")
 
-    def _why(self, status: int) -> str:
+    def _explain_status(self, status: int) -> str:
         if self._stopped:
             return "plimsoll up was stopped before it was done."
         if status < 0 or (os.name == "nt" and status):

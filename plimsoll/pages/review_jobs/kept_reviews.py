@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError
 
 from plimsoll.comparison.hosts import Key
 from plimsoll.comparison.trend import RunMeans
-from plimsoll.model.atomic import atomic_write
+from plimsoll.model.atomic import write_atomically
 from plimsoll.model.times import SECOND
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.subjects import Subject
@@ -116,7 +116,7 @@ def review_id(run: RunSummary) -> str:
     return _hash(run.name, str(run.generation))
 
 
-def comparison_id(runs: Sequence[RunSummary], made_with: str) -> str:
+def make_comparison_id(runs: Sequence[RunSummary], made_with: str) -> str:
     """Return the id of a comparison of runs, the baseline first; `made_with` names version and rules."""
     return _hash(made_with, *map(review_id, runs))
 
@@ -146,7 +146,7 @@ class KeptReviews:
     def rename(self, id_: str, to: str) -> None:
         """Change the id of a review to `to`, and replace a review that has this id already."""
         for kind in _KINDS:
-            self._path(id_, kind).replace(self._path(to, kind))
+            self._make_path(id_, kind).replace(self._make_path(to, kind))
 
     def find(self, id_: str) -> KeptReview | None:
         """Return the summary of a review; None if it is missing, or written by an incompatible version."""
@@ -154,7 +154,7 @@ class KeptReviews:
 
     def has_means(self, id_: str) -> bool:
         """Return whether the means of a run's signals are stored."""
-        return self._path(id_, _MEANS).is_file()
+        return self._make_path(id_, _MEANS).is_file()
 
     def means(self, id_: str) -> KeptMeans | None:
         """Return the means of a run's signals; None if missing, or written by an incompatible version."""
@@ -163,7 +163,7 @@ class KeptReviews:
     def text(self, id_: str, kind: str) -> str | None:
         """Return the report (`REPORT`) or the JSON document (`DOCUMENT`) of a review or comparison; None if missing."""
         with suppress(OSError):
-            return self._path(id_, kind).read_text("utf-8")
+            return self._make_path(id_, kind).read_text("utf-8")
         return None
 
     def tidy(self, runs: Collection[RunSummary]) -> None:
@@ -187,19 +187,19 @@ class KeptReviews:
     def remove(self, id_: str) -> None:
         """Remove a review."""
         for kind in reversed(_KINDS):
-            self._path(id_, kind).unlink(missing_ok=True)
+            self._make_path(id_, kind).unlink(missing_ok=True)
 
     def _write(self, id_: str, kind: str, text: str) -> None:
-        with atomic_write(self._path(id_, kind)) as partial:
+        with write_atomically(self._make_path(id_, kind)) as partial:
             partial.write_text(text, "utf-8")
 
-    def _path(self, id_: str, kind: str) -> Path:
+    def _make_path(self, id_: str, kind: str) -> Path:
         if not id_.isalnum():
             raise ValueError(f"{id_} is no id of a review")
         return self._folder / f"{id_}.{kind}"
 
     def _read(self, id_: str, kind: str, model: type[_Model]) -> _Model | None:
         try:
-            return model.model_validate_json(self._path(id_, kind).read_bytes())
+            return model.model_validate_json(self._make_path(id_, kind).read_bytes())
         except (OSError, ValidationError):
             return None

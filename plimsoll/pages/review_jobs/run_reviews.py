@@ -7,8 +7,8 @@ from importlib.metadata import version
 from pathlib import Path
 from threading import Lock
 
-from plimsoll.comparison.signal_settings import checked
-from plimsoll.comparison.trend import HistoryTrend, trend
+from plimsoll.comparison.signal_settings import check_settings
+from plimsoll.comparison.trend import HistoryTrend, compute_history_trend
 from plimsoll.hosts import settings
 from plimsoll.pages.review_jobs.jobs import Job, Jobs, ReviewSetup, ToCompare, ToReview, Upload
 from plimsoll.pages.review_jobs.kept_reviews import (
@@ -16,7 +16,7 @@ from plimsoll.pages.review_jobs.kept_reviews import (
     REPORT,
     KeptReview,
     KeptReviews,
-    comparison_id,
+    make_comparison_id,
     review_id,
 )
 from plimsoll.pages.review_jobs.upload_records import Record, UploadRecords
@@ -69,17 +69,17 @@ class RunReviews:
         self._arrived: dict[str, Record] = {}
         self._judging = Lock()
         self._trend: tuple[tuple[str, ...], HistoryTrend] | None = None
-        self.jobs = Jobs(self._ended)
+        self.jobs = Jobs(self._finish_job)
         watched.closing.callback(self.jobs.stop)
 
     def runs(self) -> list[RunReview]:
         """Return all runs of the store, the latest first."""
-        return [*map(self._of, self._watched.store.runs.summaries())]
+        return [*map(self._find_review, self._watched.store.runs.summaries())]
 
     def find(self, name: str) -> RunReview | None:
         """Return the stored run with a name; None without one."""
         runs = self._watched.store.runs.summaries()
-        return next((self._of(run) for run in runs if run.name == name), None)
+        return next((self._find_review(run) for run in runs if run.name == name), None)
 
     def make(self, review: RunReview) -> RunReview:
         """Queue the review of a run; return the same run with the job."""
@@ -102,7 +102,7 @@ class RunReviews:
                 latest = self._watched.store.runs.get(runs[-1].run.name)
                 path = Path(settings.FILE_NAME)
                 parsed = settings.parse((latest.settings if latest else "") or "", path)
-                self._trend = key, trend(means, checked(parsed.compare, path, signals))
+                self._trend = key, compute_history_trend(means, check_settings(parsed.compare, path, signals))
             return self._trend[1]
 
     def accept(self, upload: Upload, size: int) -> Job:
@@ -120,7 +120,7 @@ class RunReviews:
         is full.
         """
         kind = "capacity " if capacity else ""
-        id_ = comparison_id([review.run for review in runs], f"{kind}{version('plimsoll')} {self._setup.rules}")
+        id_ = make_comparison_id([review.run for review in runs], f"{kind}{version('plimsoll')} {self._setup.rules}")
         text = self.kept.text(id_, DOCUMENT if document else REPORT)
         if text:
             return text
@@ -155,7 +155,7 @@ class RunReviews:
         self.kept.remove(id_)
         return record
 
-    def _of(self, run: RunSummary) -> RunReview:
+    def _find_review(self, run: RunSummary) -> RunReview:
         id_ = review_id(run)
         kept = self.kept.find(id_)
         outdated = ""
@@ -165,7 +165,7 @@ class RunReviews:
             outdated = "with other rules"
         return RunReview(run, id_, kept, self.jobs.find(id_), outdated, kept is not None and self.kept.has_means(id_))
 
-    def _ended(self, job: Job) -> None:
+    def _finish_job(self, job: Job) -> None:
         record = self._arrived.get(job.id)
         if record:
             self.uploads.save(record)

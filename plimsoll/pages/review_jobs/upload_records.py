@@ -9,7 +9,7 @@ from uuid import uuid4
 
 from pydantic import TypeAdapter, ValidationError
 
-from plimsoll.model.atomic import atomic_write
+from plimsoll.model.atomic import write_atomically
 from plimsoll.pages.review_jobs.jobs import Job, Stage
 
 _FOLDER = "uploads"
@@ -49,7 +49,7 @@ class UploadRecords:
 
     def save(self, record: Record) -> None:
         """Save the record of an upload, and delete the oldest records beyond a hundred."""
-        with atomic_write(self._folder / f"{record.job.id}.json") as partial:
+        with write_atomically(self._folder / f"{record.job.id}.json") as partial:
             partial.write_bytes(_RECORDS.dump_json(record))
         for old in self.all()[_MOST_RECORDS:]:
             self.forget(old.job.id)
@@ -81,7 +81,7 @@ class UploadRecords:
                 self.save(record)
 
 
-def new_file(path: Path) -> BinaryIO:
+def create_private_file(path: Path) -> BinaryIO:
     """Create a file that only its owner can read, and return it open for writing."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     return os.fdopen(os.open(path, flags, 0o600), "wb")

@@ -21,7 +21,7 @@ import psutil
 from pydantic import BaseModel
 
 from plimsoll.comparison.compare import Comparison, RunSide
-from plimsoll.comparison.signal_settings import checked
+from plimsoll.comparison.signal_settings import check_settings
 from plimsoll.comparison.trend import RunMeans
 from plimsoll.hosts import settings
 from plimsoll.hosts.run_to_store import run_to_store
@@ -29,9 +29,9 @@ from plimsoll.ingest.read import LogFile, NothingRead, read_files
 from plimsoll.ingest.reading import LogSet, ReadOptions
 from plimsoll.ingest.runs.load import Overlapping, ZoneUnknown, find, load
 from plimsoll.ingest.runs.read_run import read_run
-from plimsoll.ingest.shared.zones import by_windows
-from plimsoll.insights.capacity.find import capacity
-from plimsoll.insights.capacity.json import document as capacity_json
+from plimsoll.ingest.shared.zones import find_windows_zone
+from plimsoll.insights.capacity.find import compute_capacity
+from plimsoll.insights.capacity.json import build_document as capacity_json
 from plimsoll.insights.insights import Insights
 from plimsoll.model.errors import Unreachable, Unusable
 from plimsoll.model.remark import Remark
@@ -39,21 +39,21 @@ from plimsoll.model.run import StoredRun
 from plimsoll.model.times import Zone
 from plimsoll.pages.review_jobs.jobs import Task, ToCompare, ToReview, Upload
 from plimsoll.pages.review_jobs.kept_reviews import Crossed, KeptMeans, KeptReview, KeptReviews, ReviewOrigin, review_id
-from plimsoll.pages.shared.form_words import all_with_fields, with_fields
+from plimsoll.pages.shared.form_words import replace_all_options_by_fields, replace_options_by_fields
 from plimsoll.report.comparison import comparison_page as comparison_html
 from plimsoll.report.comparison import json_document as comparison_json
-from plimsoll.report.first_screen import first_screen
+from plimsoll.report.first_screen import build_first_screen
 from plimsoll.report.html.render import render
 from plimsoll.report.json import ReviewDocument
 from plimsoll.review.findings import CROSSED
 from plimsoll.review.review import Review
 from plimsoll.review.review_logs import review_logs
-from plimsoll.review.sentences import breach_sentence
+from plimsoll.review.sentences import describe_breach
 from plimsoll.review.verdict import Verdict
 from plimsoll.rules.load import Catalogue
 from plimsoll.rules.wording import SEVERITIES
-from plimsoll.serve.credentials import owner_token
-from plimsoll.store.remote import remote_store
+from plimsoll.serve.credentials import load_owner_token
+from plimsoll.store.remote import make_remote_store
 from plimsoll.store.store import Store
 from plimsoll.up import running
 
@@ -82,24 +82,24 @@ def main() -> None:
     out = sys.stdout
 
     def say(**report: Any) -> None:
-        print(json.dumps(all_with_fields(report)), file=out, flush=True)
+        print(json.dumps(replace_all_options_by_fields(report)), file=out, flush=True)
 
     try:
-        work(task, say)
+        perform_task(task, say)
     except NothingRead as error:
-        say(error="There is no log in it that can be read.", remarks=_texts(error.remarks))
+        say(error="There is no log in it that can be read.", remarks=_list_texts(error.remarks))
     except (Unusable, Unreachable) as error:
         say(error=str(error))
 
 
-def work(task: Task, say: Say) -> None:
+def perform_task(task: Task, say: Say) -> None:
     """Perform a task. `say` is called with changed fields of the Job. Raise Unreachable if the server has ended."""
     say(stage="reading")
     data = task.setup.data
     server = running.find(data)
     if server is None:
         raise Unreachable("plimsoll up does not run any more")
-    store, reviews = remote_store(server.address, owner_token(data), server.check_listens), KeptReviews(data)
+    store, reviews = make_remote_store(server.address, load_owner_token(data), server.check_listens), KeptReviews(data)
     try:
         match task:
             case ToReview():
@@ -114,12 +114,14 @@ def _review(task: ToReview, store: Store, reviews: KeptReviews, say: Say) -> Non
     """Read and review a run, store the review, and store the run if it was uploaded."""
     logs, run = _read_uploaded(task.upload, say) if task.upload else _read_stored(store, task.run)
     remarks = [*(remark for log in logs.logs for remark in log.remarks), *logs.remarks]
-    say(stage="reviewing", done=0, total=0, remarks=_texts(remarks))
+    say(stage="reviewing", done=0, total=0, remarks=_list_texts(remarks))
     review, _ = _review_run(logs, run, task.setup.catalogue)
     insights = Insights(review)
-    text = _json(ReviewDocument.model_validate(insights))
+    text = _encode_document(ReviewDocument.model_validate(insights))
     means = KeptMeans.of(RunMeans.of(task.run, review))
-    reviews.save(task.review, with_fields(render(insights)), text, means, _summarize(insights, task.setup.rules))
+    reviews.save(
+        task.review, replace_options_by_fields(render(insights)), text, means, _summarize(insights, task.setup.rules)
+    )
     say(reviewed=task.review)
     if task.upload:
         _save_run(store, reviews, task, task.upload, logs, run, say)
@@ -128,7 +130,7 @@ def _review(task: ToReview, store: Store, reviews: KeptReviews, say: Say) -> Non
 def _summarize(insights: Insights, rules: str) -> KeptReview:
     """Return the summary of a review. `rules` is the hash of the rules that made the review."""
     review = insights.review
-    crossed = tuple(_crossed(review))
+    crossed = tuple(_list_crossed(review))
     severities = {signal.severity for signal in crossed}
     severe = review.verdict == Verdict.NOT_HEALTHY
     return KeptReview(
@@ -139,11 +141,11 @@ def _summarize(insights: Insights, rules: str) -> KeptReview:
         word=review.word.removesuffix("."),
         answer=review.answer,
         crossed=crossed,
-        cause=first_screen(insights).cause,
+        cause=build_first_screen(insights).cause,
     )
 
 
-def _crossed(review: Review) -> Iterator[Crossed]:
+def _list_crossed(review: Review) -> Iterator[Crossed]:
     """Yield each crossed signal of a host or instance with its worst finding, the worst first."""
     seen_keys: set[object] = set()
     for finding in review.of(*CROSSED):
@@ -157,7 +159,7 @@ def _crossed(review: Review) -> Iterator[Crossed]:
             host=subject.host,
             instance=subject.instance,
             severity=finding.rule.severity,
-            sentence=breach_sentence(finding),
+            sentence=describe_breach(finding),
         )
 
 
@@ -169,23 +171,25 @@ def _compare(task: ToCompare, store: Store, reviews: KeptReviews, say: Say) -> N
         read.append(_review_run(*_read_stored(store, name), task.setup.catalogue))
     say(stage="comparing", done=0, total=0)
     if task.capacity:
-        found = capacity_json(capacity([review for review, _ in read]))
-        reviews.save_report(task.comparison, "", json.dumps(all_with_fields(found), ensure_ascii=False))
+        found = capacity_json(compute_capacity([review for review, _ in read]))
+        reviews.save_report(task.comparison, "", json.dumps(replace_all_options_by_fields(found), ensure_ascii=False))
         say(reviewed=task.comparison)
         return
     baseline, *sides = (
         RunSide(name, name, Insights(review)) for name, (review, _) in zip(task.runs, read, strict=True)
     )
-    treatments = checked(read[0][1].compare, Path(settings.FILE_NAME), task.setup.catalogue.signals)
+    treatments = check_settings(read[0][1].compare, Path(settings.FILE_NAME), task.setup.catalogue.signals)
     comparisons = [Comparison(baseline, other, treatments) for other in sides]
-    text = _json(comparison_json.document(comparisons))
-    reviews.save_report(task.comparison, with_fields(comparison_html.render(comparisons)), text)
+    text = _encode_document(comparison_json.build_document(comparisons))
+    reviews.save_report(task.comparison, replace_options_by_fields(comparison_html.render(comparisons)), text)
     say(reviewed=task.comparison)
 
 
-def _json(document: BaseModel) -> str:
+def _encode_document(document: BaseModel) -> str:
     """Return a document as JSON. Options of commands in its messages are replaced by labels of form fields."""
-    return json.dumps(all_with_fields(json.loads(document.model_dump_json(by_alias=True))), ensure_ascii=False)
+    return json.dumps(
+        replace_all_options_by_fields(json.loads(document.model_dump_json(by_alias=True))), ensure_ascii=False
+    )
 
 
 def _review_run(logs: LogSet, run: StoredRun, catalogue: Catalogue) -> tuple[Review, settings.Settings]:
@@ -199,7 +203,7 @@ def _read_uploaded(upload: Upload, say: Say) -> tuple[LogSet, StoredRun]:
     """Read uploaded logs. If there are several files, a file that is not a log becomes a remark."""
     paths = {upload.folder / str(number): name for number, name in enumerate(upload.names)}
     config = next((path for path, name in paths.items() if name == settings.FILE_NAME), None)
-    zone = by_windows(upload.zone) or Zone.parse(upload.zone) if upload.zone else None
+    zone = find_windows_zone(upload.zone) or Zone.parse(upload.zone) if upload.zone else None
     names = {path: name for path, name in paths.items() if path != config}
     several = len(names) > 1
     files = [LogFile(path, several, name) for path, name in names.items()]
@@ -248,10 +252,10 @@ def _save_run(
         stored = f"{loaded.refused:,} points were refused by the store, so the run is not whole."
     elif not loaded.values and loaded.before:
         stored = f"All {run.values:,} values were in the store already."
-    say(stored=stored, storing_remarks=_texts(loaded.remarks))
+    say(stored=stored, storing_remarks=_list_texts(loaded.remarks))
 
 
-def _texts(remarks: Sequence[Remark]) -> list[str]:
+def _list_texts(remarks: Sequence[Remark]) -> list[str]:
     texts = [f"{remark.kind.value}: {remark}" for remark in remarks[:_MOST_REMARKS]]
     left_out = len(remarks) - len(texts)
     return [*texts, f"and {left_out:,} more, which the report lists"] if left_out else texts

@@ -18,21 +18,21 @@ from starlette.routing import Route
 from plimsoll.alerting import alert_queries
 from plimsoll.alerting.actions import Actor
 from plimsoll.alerting.latest_evaluation import RuleState
-from plimsoll.alerting.preview import Preview, preview, settings_of, strip_lines
-from plimsoll.alerting.series_index import check_nothing, within
-from plimsoll.dashboards.limits import panel_of
+from plimsoll.alerting.preview import Preview, parse_rule_settings, preview, strip_lines
+from plimsoll.alerting.series_index import check_nothing, limit_time
+from plimsoll.dashboards.limits import find_panel
 from plimsoll.hosts import overlay
-from plimsoll.model.errors import Unreachable, Unusable, printable_lines, suggest
-from plimsoll.model.series import host_key
+from plimsoll.model.errors import Unreachable, Unusable, escape_printable_lines, suggest
+from plimsoll.model.series import make_host_key
 from plimsoll.model.times import SECOND, Zone
-from plimsoll.model.value_text import quantity
-from plimsoll.pages.shared.alert_rows import rows
-from plimsoll.pages.shared.forms import Fields, actor_of, form_routes, see
+from plimsoll.model.value_text import format_value
+from plimsoll.pages.shared.alert_rows import build_rows
+from plimsoll.pages.shared.forms import Fields, find_actor, list_form_routes, redirect_to
 from plimsoll.pages.shared.frame import Frame
 from plimsoll.pages.shared.settings_change import change_settings
-from plimsoll.report.rule_page import sections, threshold_text
+from plimsoll.report.rule_page import format_threshold, list_sections
 from plimsoll.rules.schema.pack import Pack, Rule
-from plimsoll.rules.schema.units import unit_of, written
+from plimsoll.rules.schema.units import find_unit, format_healthy
 from plimsoll.rules.states import State
 from plimsoll.rules.wording import limit_text
 from plimsoll.up.watched import Watched
@@ -71,7 +71,7 @@ class RuleLine:
         return pack in ("", self.pack.pack) and all(word in text for word in words.casefold().split())
 
 
-def routes(watched: Watched, frame: Frame) -> list[Route]:
+def list_routes(watched: Watched, frame: Frame) -> list[Route]:
     """Return the routes of the pages of rules."""
     catalogue = watched.site.catalogue
 
@@ -81,10 +81,10 @@ def routes(watched: Watched, frame: Frame) -> list[Route]:
         judged = Counter[str]()
         for states in watched.judged().rules:
             judged[states.rule.id] += sum(map(len, states.limits.rows.values()))
-        firing = Counter(alert.rule for alert in alert_queries.firing(watched.file) if alert.kind == "rule")
+        firing = Counter(alert.rule for alert in alert_queries.read_firing_alerts(watched.file) if alert.kind == "rule")
 
         def make_line(rule: Rule, pack: Pack) -> RuleLine:
-            signal, limit = catalogue.signals[rule.signal].title, threshold_text(rule, catalogue.signals)
+            signal, limit = catalogue.signals[rule.signal].title, format_threshold(rule, catalogue.signals)
             return RuleLine(rule, pack, signal, limit, judged[rule.id], firing[rule.id])
 
         packs = [(pack, [make_line(rule, pack) for rule in pack.rules]) for pack in catalogue.packs]
@@ -101,7 +101,7 @@ def routes(watched: Watched, frame: Frame) -> list[Route]:
             near = suggest(name, [*catalogue.rules])
             hint = "The page Rules lists those of the packs that are loaded."
             return frame.missing(request, f'No rule has the id "{name}"{near}.', hint)
-        content = rule_content(watched, rule, frame.zone_of(request), time.time_ns())
+        content = build_rule_content(watched, rule, frame.zone_of(request), time.time_ns())
         status = HTTPStatus.UNPROCESSABLE_ENTITY if form["wrong"] else HTTPStatus.OK
         content |= {**_limit_content(watched, rule), "previewed": previewed}
         return frame.page(request, "rules/rule.html.j2", rule.id, status, change=form, **content)
@@ -110,14 +110,14 @@ def routes(watched: Watched, frame: Frame) -> list[Route]:
         if wrong:
             return show_rule(request, {**form, "wrong": wrong})
         path = f"/rules/{request.path_params['id']}"
-        return see(f"{frame.links(request).to(path)}#overrides")
+        return redirect_to(f"{frame.links(request).to(path)}#overrides")
 
     def change_limit(request: Request, fields: Fields) -> Response:
         form = {name: fields.get(name, "") for name in EMPTY}
         rule = catalogue.rules.get(request.path_params["id"])
         if rule is None:
             return show_rule(request, form)
-        return answer_form(request, form, change(watched, rule, form, actor_of(request, fields.get("who", ""))))
+        return answer_form(request, form, apply_form(watched, rule, form, find_actor(request, fields.get("who", ""))))
 
     def preview_limit(request: Request, fields: Fields) -> Response:
         form = {name: fields.get(name, "") for name in EMPTY}
@@ -138,16 +138,16 @@ def routes(watched: Watched, frame: Frame) -> list[Route]:
             overlay.remove(watched.folder, rule, host)
             return f"took back the limit of {rule} on {host}"
 
-        return answer_form(request, {**EMPTY, "host": host}, change_settings(watched, actor_of(request), change_file))
+        return answer_form(request, {**EMPTY, "host": host}, change_settings(watched, find_actor(request), change_file))
 
     return [
         Route("/rules", show_all),
         Route(
             "/rules/{id}", lambda request: show_rule(request, {**EMPTY, "host": request.query_params.get("host", "")})
         ),
-        *form_routes("/rules/{id}/limit", change_limit, "/rules/{id}"),
-        *form_routes("/rules/{id}/limit/preview", preview_limit, "/rules/{id}"),
-        *form_routes("/rules/{id}/limit/undo", undo_change, "/rules/{id}"),
+        *list_form_routes("/rules/{id}/limit", change_limit, "/rules/{id}"),
+        *list_form_routes("/rules/{id}/limit/preview", preview_limit, "/rules/{id}"),
+        *list_form_routes("/rules/{id}/limit/undo", undo_change, "/rules/{id}"),
     ]
 
 
@@ -155,20 +155,20 @@ def _limit_content(watched: Watched, rule: Rule) -> dict[str, Any]:
     """Return the variables of the form that changes a limit: hosts of the rule, limits changed here, usual limit."""
     hosts = {state.subject.host for state in watched.judged() if state.rule.id == rule.id}
     try:
-        here = overlay.changed_here(watched.folder, rule.id)
+        here = overlay.list_changed_hosts(watched.folder, rule.id)
     except Unusable:
         here = set[str]()
     changed, _ = watched.site.overrides.of(rule, "")
-    usual = written(changed.healthy, unit_of(rule, watched.site.catalogue.signals))
-    return {"hosts": sorted(hosts, key=host_key)[:_MOST_HOSTS], "changed_here": here, "usual": usual}
+    usual = format_healthy(changed.healthy, find_unit(rule, watched.site.catalogue.signals))
+    return {"hosts": sorted(hosts, key=make_host_key)[:_MOST_HOSTS], "changed_here": here, "usual": usual}
 
 
-def change(watched: Watched, rule: Rule, form: Form, actor: Actor) -> str:
+def apply_form(watched: Watched, rule: Rule, form: Form, actor: Actor) -> str:
     """Change the limit of a rule on a host, as the form says. Return why this was refused; empty if it was not."""
     if not form["host"]:
         return "give the host"
     names = {host.name for host in watched.health().hosts} | {state.subject.host for state in watched.judged()}
-    host = next((name for name in names if host_key(name) == host_key(form["host"])), None)
+    host = next((name for name in names if make_host_key(name) == make_host_key(form["host"])), None)
     if host is None:
         return f"no host is named {form['host'][:200]}: the page Health lists those that are known"
     if not form["healthy"]:
@@ -177,7 +177,7 @@ def change(watched: Watched, rule: Rule, form: Form, actor: Actor) -> str:
     author = f"{actor.name}, {Zone.parse('UTC').clock(time.time_ns())[:10]}"
 
     def change_file() -> str:
-        limit = overlay.change(watched.folder, watched.site.catalogue, rule, host, values, author)
+        limit = overlay.change_limit(watched.folder, watched.site.catalogue, rule, host, values, author)
         return f"changed the limit of {rule.id} on {host} to {limit}: {form['reason']}"
 
     return change_settings(watched, actor, change_file)
@@ -188,37 +188,37 @@ def preview_rule(watched: Watched, rule: Rule, values: Mapping[str, str], start:
 
     Raise Unusable if `values` are invalid, or if there are too many samples.
     """
-    settings = settings_of(values, rule, watched.site) if any(values.values()) else None
-    check = within(_LONGEST_PREVIEW_S, check_nothing)
+    settings = parse_rule_settings(values, rule, watched.site) if any(values.values()) else None
+    check = limit_time(_LONGEST_PREVIEW_S, check_nothing)
     try:
         return preview(watched.store.live, watched.site, watched.configured, rule, settings, start, end, host, check)
     except TimeoutError:
         raise Unusable("there are too many samples to look at here; use plimsoll rules preview") from None
 
 
-def rule_content(watched: Watched, rule: Rule, zone: Zone, now: int) -> dict[str, Any]:
+def build_rule_content(watched: Watched, rule: Rule, zone: Zone, now: int) -> dict[str, Any]:
     """Return the template variables of the page of a rule."""
     catalogue = watched.site.catalogue
     judged = sorted((state for state in watched.judged() if state.rule.id == rule.id), key=_rank)
     alerts, alerts_total = alert_queries.find_latest(watched.file, rule.id, 0, _MOST_ALERTS)
     unit = catalogue.signals[rule.signal].unit
     states = [_WORDS.get(state.state, "no data") for state in judged]
-    area, panel = panel_of(rule.signal)
+    area, panel = find_panel(rule.signal)
     return {
         "rule": rule,
         "pack": next(pack for pack in catalogue.packs if any(other.id == rule.id for other in pack.rules)),
         "area": area,
         "panel": panel,
-        "limit": threshold_text(rule, catalogue.signals),
+        "limit": format_threshold(rule, catalogue.signals),
         "signal": catalogue.signals[rule.signal].title,
-        "sections": [(title, render_markdown(text)) for title, text in sections(rule, catalogue.signals)],
+        "sections": [(title, render_markdown(text)) for title, text in list_sections(rule, catalogue.signals)],
         "supersedes": [other.id for other in catalogue.rules.values() if rule.id in other.superseded_by],
-        "overrides": [*_overrides(watched, rule)],
-        "judged": [_judged(state, unit, zone) for state in judged[:_MOST_JUDGED]],
+        "overrides": [*_list_overrides(watched, rule)],
+        "judged": [_format_state(state, unit, zone) for state in judged[:_MOST_JUDGED]],
         "judged_total": len(judged),
         # `2 firing, 14 healthy`.
         "states": ", ".join(f"{states.count(word):,} {word}" for word in dict.fromkeys(states)),
-        "alerts": rows(alerts, (), zone, now),
+        "alerts": build_rows(alerts, (), zone, now),
         "alerts_total": alerts_total,
         "zone_label": zone.label(now),
     }
@@ -229,17 +229,17 @@ def _rank(state: RuleState) -> tuple[int, float, str, str]:
     over = state.value - state.healthy.limit
     excess: Mapping[str, float] = {"higher": over, "lower": -over, "either": abs(over)}
     furthest_first = math.inf if math.isnan(over) else -excess[state.healthy.worse]
-    where = host_key(state.subject.host), (state.subject.instance or "").casefold()
+    where = make_host_key(state.subject.host), (state.subject.instance or "").casefold()
     return _WORST_FIRST.index(state.state), furthest_first, *where
 
 
-def _judged(state: RuleState, unit: str, zone: Zone) -> dict[str, str]:
+def _format_state(state: RuleState, unit: str, zone: Zone) -> dict[str, str]:
     """Return the state of a rule on a host or instance as texts; `severity` is empty unless the limit is crossed."""
     is_crossed = state.state in (State.FIRING, State.PENDING)
     return {
         "host": state.subject.host,
         "instance": state.subject.instance or "",
-        "value": quantity(state.value, unit),
+        "value": format_value(state.value, unit),
         "limit": limit_text(state.healthy, unit),
         "state": _WORDS.get(state.state, "no data"),
         "since": zone.clock(state.since) if is_crossed and state.since else "",
@@ -248,7 +248,7 @@ def _judged(state: RuleState, unit: str, zone: Zone) -> dict[str, str]:
     }
 
 
-def _overrides(watched: Watched, rule: Rule) -> Iterator[tuple[str, str]]:
+def _list_overrides(watched: Watched, rule: Rule) -> Iterator[tuple[str, str]]:
     """Yield where plimsoll.toml changes a rule, with a note: host groups, then `all hosts`, then single hosts."""
     overrides = watched.site.overrides
     for group in overrides.groups:
@@ -262,4 +262,4 @@ def _overrides(watched: Watched, rule: Rule) -> Iterator[tuple[str, str]]:
 
 def render_markdown(text: str) -> Markup:
     """Return Markdown as HTML without raw HTML and pictures; links between rules lead to the rules' pages."""
-    return Markup(_MARKDOWN.render(_RULE_LINK.sub(r"](/rules/\1)", printable_lines(text))))
+    return Markup(_MARKDOWN.render(_RULE_LINK.sub(r"](/rules/\1)", escape_printable_lines(text))))

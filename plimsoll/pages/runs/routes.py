@@ -9,14 +9,14 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
-from plimsoll.ingest.runs.load import unload
+from plimsoll.ingest.runs.load import unload_run
 from plimsoll.model.errors import Unreachable, Unusable
-from plimsoll.model.series import host_key
+from plimsoll.model.series import make_host_key
 from plimsoll.pages.review_jobs.jobs import Stage
 from plimsoll.pages.review_jobs.kept_reviews import REPORT
 from plimsoll.pages.review_jobs.run_reviews import RunReview, RunReviews, TooManyComparisons
-from plimsoll.pages.runs.series import run_labels, series_page
-from plimsoll.pages.shared.forms import actor_of, record_action, see
+from plimsoll.pages.runs.series import build_series_page, run_labels
+from plimsoll.pages.shared.forms import find_actor, record_action, redirect_to
 from plimsoll.pages.shared.frame import Frame
 from plimsoll.store.lease import LIFE_S, described
 from plimsoll.store.protocol import RunSummary, StoreState
@@ -31,7 +31,7 @@ _STATES = {
 }
 
 
-def routes(watched: Watched, frame: Frame, reviews: RunReviews) -> list[Route]:
+def list_routes(watched: Watched, frame: Frame, reviews: RunReviews) -> list[Route]:
     """Return the routes of the runs.
 
     Actions name the run in the query (`/runs/delete?run=NAME`), as a run can have the name of an action.
@@ -54,8 +54,8 @@ def routes(watched: Watched, frame: Frame, reviews: RunReviews) -> list[Route]:
             "Runs",
             runs=runs,
             all_runs=all_runs,
-            hosts=sorted({host for review in all_runs for host in review.run.hosts}, key=host_key),
-            labels=sorted({label for review in all_runs for label in run_labels(review.run)}, key=host_key),
+            hosts=sorted({host for review in all_runs for host in review.run.hosts}, key=make_host_key),
+            labels=sorted({label for review in all_runs for label in run_labels(review.run)}, key=make_host_key),
             choice=choice,
             states={
                 run.name: work.get(run.name) or _STATES.get(run.state, "") for run in (review.run for review in runs)
@@ -79,8 +79,8 @@ def routes(watched: Watched, frame: Frame, reviews: RunReviews) -> list[Route]:
     def review_again(request: Request, review: RunReview) -> Response:
         if request.method == "POST":
             reviews.make(review)
-            record_action(watched, actor_of(request), f"had run {review.run.name} reviewed again")
-            return see(frame.links(request).to("/runs"))
+            record_action(watched, find_actor(request), f"had run {review.run.name} reviewed again")
+            return redirect_to(frame.links(request).to("/runs"))
         return frame.page(request, "runs/run_again.html.j2", f"Review {review.run.name} again", review=review)
 
     def delete(request: Request, review: RunReview) -> Response:
@@ -88,13 +88,13 @@ def routes(watched: Watched, frame: Frame, reviews: RunReviews) -> list[Route]:
         name, problem = review.run.name, ""
         if request.method == "POST":
             try:
-                unload(watched.store.runs, name)
+                unload_run(watched.store.runs, name)
             except (Unusable, Unreachable) as error:
                 problem = str(error)
             else:
                 reviews.kept.remove(review.id)
-                record_action(watched, actor_of(request), f"deleted run {name}")
-                return see(frame.links(request).to("/runs"))
+                record_action(watched, find_actor(request), f"deleted run {name}")
+                return redirect_to(frame.links(request).to("/runs"))
         return frame.page(request, "runs/run_delete.html.j2", f"Delete {name}", review=review, problem=problem)
 
     actions = {"show": show_run, "review": review_again, "delete": delete}
@@ -104,7 +104,7 @@ def routes(watched: Watched, frame: Frame, reviews: RunReviews) -> list[Route]:
         if path == "compare" and {"a", "b", "run"} & {*request.query_params}:
             return compare_page(request, frame, reviews)
         if path == "series" and "label" in request.query_params:
-            return series_page(request, frame, reviews)
+            return build_series_page(request, frame, reviews)
         action, name = (actions[path], run) if path in actions and run is not None else (show_run, path)
         review = reviews.find(name)
         if review is None:
@@ -112,8 +112,8 @@ def routes(watched: Watched, frame: Frame, reviews: RunReviews) -> list[Route]:
         return action(request, review)
 
     return [
-        Route("/runs", answered(frame, show_list)),
-        Route("/runs/{name:path}", answered(frame, of_run), methods=["GET", "POST"]),
+        Route("/runs", answer_store_errors(frame, show_list)),
+        Route("/runs/{name:path}", answer_store_errors(frame, of_run), methods=["GET", "POST"]),
     ]
 
 
@@ -122,12 +122,12 @@ def _matches(run: RunSummary, text: str, host: str, label: str) -> bool:
     labels = run_labels(run)
     return (
         text.casefold() in " ".join([run.name, *run.hosts, *labels]).casefold()
-        and (not host or host_key(host) in map(host_key, run.hosts))
+        and (not host or make_host_key(host) in map(make_host_key, run.hosts))
         and (not label or label in labels)
     )
 
 
-def answered(frame: Frame, page: Callable[[Request], Response]) -> Callable[[Request], Response]:
+def answer_store_errors(frame: Frame, page: Callable[[Request], Response]) -> Callable[[Request], Response]:
     """Return an endpoint that calls `page`; if the store cannot be read, it shows the reason."""
 
     def answer(request: Request) -> Response:
@@ -148,7 +148,7 @@ def compare_page(request: Request, frame: Frame, reviews: RunReviews) -> Respons
     if ids := query.getlist("run"):
         chosen = sorted((review for review in runs if review.id in ids), key=lambda review: review.run.start)
         names = [("a" if at == 0 else "b", review.run.name) for at, review in enumerate(chosen)]
-        return see(frame.links(request).kept(f"/runs/compare?{urlencode(names)}"))
+        return redirect_to(frame.links(request).kept(f"/runs/compare?{urlencode(names)}"))
     by_name = {review.run.name: review for review in runs}
     names = list(dict.fromkeys((*query.getlist("a")[:1], *query.getlist("b"))))[:_MOST_RUNS]
     for name in names:

@@ -14,11 +14,11 @@ from starlette.responses import Response
 
 from plimsoll.comparison.trend import FEWEST, Change, Course, HistoryTrend, RunMeans
 from plimsoll.model.log import Values
-from plimsoll.model.series import host_key
-from plimsoll.model.value_text import quantity
+from plimsoll.model.series import make_host_key
+from plimsoll.model.value_text import format_value
 from plimsoll.pages.review_jobs.run_reviews import RunReviews
 from plimsoll.pages.shared.frame import Frame
-from plimsoll.report.comparison.trend import answer, change_text, is_worse, limits_of, scope
+from plimsoll.report.comparison.trend import answer, describe_change, describe_limits, describe_scope, is_worse
 from plimsoll.store.protocol import RunSummary
 
 _MOST_RUNS = 40  # the latest: more take long to judge
@@ -29,7 +29,7 @@ _LEAST_RANGE = 4.0  # times the tolerance: changes that do not matter must not l
 _USUAL_TOLERANCE = 0.05  # of the level, for the load
 
 
-def series_page(request: Request, frame: Frame, reviews: RunReviews) -> Response:
+def build_series_page(request: Request, frame: Frame, reviews: RunReviews) -> Response:
     """Return the page of a series of runs. Runs without stored means are reviewed, and are shown later."""
     labels = [label for label in request.query_params.getlist("label") if label]
     complete = [review for review in reviews.runs() if review.run.complete]
@@ -46,7 +46,7 @@ def series_page(request: Request, frame: Frame, reviews: RunReviews) -> Response
         request,
         "runs/series.html.j2",
         "Signals over the runs",
-        labels={name: sorted(values[name], key=host_key) for name in sorted(values)},
+        labels={name: sorted(values[name], key=make_host_key) for name in sorted(values)},
         chosen_labels=labels,
         chosen=chosen,
         left=len(matches) - len(chosen),
@@ -54,7 +54,7 @@ def series_page(request: Request, frame: Frame, reviews: RunReviews) -> Response
         failed=[review.run.name for review in chosen if not review.has_means and not review.is_underway],
         fewest=FEWEST,
         trend=trend,
-        **(_trend_content(trend, show_all="all" in request.query_params) if trend else {}),
+        **(_build_trend_content(trend, show_all="all" in request.query_params) if trend else {}),
     )
 
 
@@ -63,7 +63,7 @@ def run_labels(run: RunSummary) -> list[str]:
     return [f"{name}={value}" for name, value in run.labels.items()]
 
 
-def _trend_content(trend: HistoryTrend, *, show_all: bool) -> dict[str, Any]:
+def _build_trend_content(trend: HistoryTrend, *, show_all: bool) -> dict[str, Any]:
     """Return the charts and sentences of a trend. Unless `show_all`, most of the unchanged signals are left out."""
     places = {id(run): at for at, run in enumerate(trend.runs)}
 
@@ -77,13 +77,13 @@ def _trend_content(trend: HistoryTrend, *, show_all: bool) -> dict[str, Any]:
     return {
         "answer": answer(trend),
         "worse": is_worse(trend),
-        "scope": scope(trend),
-        "limits": [*limits_of(trend)],
+        "scope": describe_scope(trend),
+        "limits": [*describe_limits(trend)],
         "load": _draw_load(trend),
         "charts": [_draw_course(course, trend.runs) for course in courses[: len(courses) - left_out]],
         "more": left_out,
         "before": {run.name: earlier.name for earlier, run in pairwise(trend.runs)},
-        "describe": change_text,
+        "describe": describe_change,
     }
 
 
@@ -140,13 +140,13 @@ def _draw(
         return round(_HEIGHT - _EDGE - (value - bottom) / span * (_HEIGHT - 2 * _EDGE), 1)
 
     pairs = enumerate(zip(runs, values.tolist(), strict=True))
-    dots = [(x(at), y(value), f"{run.name}: {quantity(value, unit)}") for at, (run, value) in pairs]
+    dots = [(x(at), y(value), f"{run.name}: {format_value(value, unit)}") for at, (run, value) in pairs]
     edges = [0, *(change.point.first for change in changes), len(values)]
     steps = [
         (x(max(0, start - 0.5)), x(min(end - 0.5, last)), y(float(values[start:end].mean())))
         for start, end in pairwise(edges)
     ]
     marks = [(x(change.point.first - 0.5), change.is_worse) for change in changes]
-    ends = quantity(low, unit), quantity(high, unit)
+    ends = format_value(low, unit), format_value(high, unit)
     label = f"{title} over {len(values)} runs, between {ends[0]} and {ends[1]}"
     return SeriesChart(title, label, dots, steps if changes else (), marks, changes, *ends)

@@ -6,26 +6,26 @@ from typing import Any
 from plimsoll.alerting.alert import Alert
 from plimsoll.alerting.firing import Incident
 from plimsoll.alerting.silences import Silence
-from plimsoll.alerting.wording import cause, ended_sentence, still_sentence
-from plimsoll.model.times import Zone, duration_text
+from plimsoll.alerting.wording import describe_cause, describe_end, describe_lasting
+from plimsoll.model.times import Zone, format_duration
 from plimsoll.rules.schema.field_types import Healthy
 
 Row = dict[str, Any]
 
 
-def rows(alerts: Iterable[Alert], active: Sequence[Silence], zone: Zone, now: int) -> list[Row]:
+def build_rows(alerts: Iterable[Alert], active: Sequence[Silence], zone: Zone, now: int) -> list[Row]:
     """Return a row for each alert, for the macro `parts.list`. `active` are the active silences.
 
-    `lasted` is empty while an alert fires, as `sentence` says how long; `inside` and `cause` are empty.
+    `lasted` is empty while an alert fires, as `describe_alert` says how long; `inside` and `describe_cause` are empty.
     """
     return [
         {
             "id": alert.id,
             "severity": alert.severity,
-            "sentence": sentence(alert, zone, now),
+            "sentence": describe_alert(alert, zone, now),
             "since": zone.clock(alert.begin),
-            "lasted": "" if alert.ended_at is None else duration_text(alert.ended_at - alert.begin),
-            "marks": [*marks(alert, active, zone)],
+            "lasted": "" if alert.ended_at is None else format_duration(alert.ended_at - alert.begin),
+            "marks": [*list_marks(alert, active, zone)],
             "inside": (),
             "cause": "",
         }
@@ -33,18 +33,18 @@ def rows(alerts: Iterable[Alert], active: Sequence[Silence], zone: Zone, now: in
     ]
 
 
-def incident_rows(incidents: Iterable[Incident], active: Sequence[Silence], zone: Zone, now: int) -> list[Row]:
+def build_incident_rows(incidents: Iterable[Incident], active: Sequence[Silence], zone: Zone, now: int) -> list[Row]:
     """Return the row of each incident's worst alert; `inside` contains the rows of the incident's further alerts."""
-    pairs = [(incident, rows(incident.alerts, active, zone, now)) for incident in incidents]
-    return [{**row, "inside": rows, "cause": cause(incident.worst)} for incident, (row, *rows) in pairs]
+    pairs = [(incident, build_rows(incident.alerts, active, zone, now)) for incident in incidents]
+    return [{**row, "inside": rows, "cause": describe_cause(incident.worst)} for incident, (row, *rows) in pairs]
 
 
-def sentence(alert: Alert, zone: Zone, now: int) -> str:
+def describe_alert(alert: Alert, zone: Zone, now: int) -> str:
     """Return a sentence that says how long an alert fires, or how it ended."""
-    return still_sentence(alert, zone, now) if alert.firing else ended_sentence(alert, zone)
+    return describe_lasting(alert, zone, now) if alert.firing else describe_end(alert, zone)
 
 
-def marks(alert: Alert, silenced: Sequence[Silence], zone: Zone) -> Iterator[str]:
+def list_marks(alert: Alert, silenced: Sequence[Silence], zone: Zone) -> Iterator[str]:
     """Yield texts on the state of an alert: `acknowledged by joe: disk is ordered`, `silenced until 10:22:00`."""
     if alert.acked_at is not None:
         yield f"acknowledged by {alert.acked_by}{f': {alert.ack_note}' if alert.ack_note else ''}"
@@ -57,7 +57,7 @@ def marks(alert: Alert, silenced: Sequence[Silence], zone: Zone) -> Iterator[str
         yield "samples came late"
 
 
-def alert_times(alert: Alert, crossed_since: int | None, zone: Zone) -> Iterator[tuple[str, str]]:
+def list_alert_times(alert: Alert, crossed_since: int | None, zone: Zone) -> Iterator[tuple[str, str]]:
     """Yield names and texts of an alert's times: when it counts from, when it fired, and `crossed_since` if not None.
 
     `crossed_since` is the time of the first sample past the limit (UTC ns).

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from plimsoll.model.parameters import Parameter, worded
+from plimsoll.model.parameters import Parameter, replace_marks
 
 _FIELDS = {
     Parameter.ZONE: "the field “Time zone”",
@@ -12,19 +12,19 @@ _FIELDS = {
 }
 
 
-def with_fields(text: str) -> str:
+def replace_options_by_fields(text: str) -> str:
     """Return a message in which labels of form fields replace the options of commands."""
-    return worded(text, lambda parameter: _FIELDS.get(parameter, f"the command's option {parameter.plain}"))
+    return replace_marks(text, lambda parameter: _FIELDS.get(parameter, f"the command's option {parameter.plain}"))
 
 
-def all_with_fields(value: Any) -> Any:
-    """Apply `with_fields` to every text in a JSON value, and return the new value."""
+def replace_all_options_by_fields(value: Any) -> Any:
+    """Apply `replace_options_by_fields` to every text in a JSON value, and return the new value."""
     match value:
         case str():
-            return with_fields(value)
+            return replace_options_by_fields(value)
         case list() | tuple():
-            return [all_with_fields(element) for element in value]
+            return [replace_all_options_by_fields(element) for element in value]
         case dict():
-            return {name: all_with_fields(element) for name, element in value.items()}
+            return {name: replace_all_options_by_fields(element) for name, element in value.items()}
         case _:
             return value

@@ -12,10 +12,10 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from plimsoll.alerting.actions import Actor, audit
+from plimsoll.alerting.actions import Actor, write_audit_entry
 from plimsoll.alerting.alerts_file import NotKept
 from plimsoll.serve.limits import RequestLimits
-from plimsoll.serve.principals import person_of
+from plimsoll.serve.principals import find_person
 from plimsoll.serve.request_body import Bodies, Full, TooLarge, TooSlow
 from plimsoll.up.watched import Watched
 
@@ -45,7 +45,7 @@ _MOST_PAGES = 10**7
 _bodies = Bodies(RequestLimits(body_s=20))
 
 
-def form_routes(path: str, handle: Callable[[Request, Fields], Response], page: str | None = None) -> list[Route]:
+def list_form_routes(path: str, handle: Callable[[Request, Fields], Response], page: str | None = None) -> list[Route]:
     """Return the route that receives a form at `path`; `page` adds a route that redirects GET at `path` to `page`.
 
     `handle` is called in a thread, with the form's fields, whose values are stripped of spaces.
@@ -62,17 +62,19 @@ def form_routes(path: str, handle: Callable[[Request, Fields], Response], page: 
         return await run_in_threadpool(handle, request, {name: value.strip() for name, value in pairs})
 
     receiver = Route(path, endpoint, methods=["POST"])
-    return [receiver, Route(path, lambda request: see(page.format(**request.path_params)))] if page else [receiver]
+    return (
+        [receiver, Route(path, lambda request: redirect_to(page.format(**request.path_params)))] if page else [receiver]
+    )
 
 
-def own_address(text: str) -> str:
+def keep_own_address(text: str) -> str:
     """Return only the path and query of a URL, so that it is on this server; `/` if the path is not absolute."""
     url = urlsplit(text[:_LONGEST_ADDRESS])
     path = url.path if url.path.startswith("/") and not url.path.startswith(("//", "/\\")) else "/"
     return f"{path}?{url.query}" if url.query else path
 
 
-def see(address: str) -> Response:
+def redirect_to(address: str) -> Response:
     """Return a redirect to a page, as the answer to an accepted form."""
     return RedirectResponse(address, HTTPStatus.SEE_OTHER)
 
@@ -87,13 +89,13 @@ def number(text: str) -> int | None:
     return int(text) if text.isdecimal() and len(text) <= _MOST_DIGITS else None
 
 
-def actor_of(request: Request, typed: str = "", usual: str = "someone on the page") -> Actor:
+def find_actor(request: Request, typed: str = "", usual: str = "someone on the page") -> Actor:
     """Return the sender of a form: the login, else the name `typed` in the form, else `usual`."""
-    person = person_of(request)
+    person = find_person(request)
     return Actor(person.name or typed or usual, person.how or _NO_LOGIN)
 
 
 def record_action(watched: Watched, actor: Actor, action: str) -> None:
     """Add an action to the audit log. A failure is ignored, as the action is already done."""
     with suppress(NotKept):
-        audit(watched.file, actor, time.time_ns(), action)
+        write_audit_entry(watched.file, actor, time.time_ns(), action)

@@ -15,11 +15,11 @@ from starlette.responses import HTMLResponse, Response
 
 from plimsoll.model.errors import Unusable
 from plimsoll.model.times import Zone
-from plimsoll.model.value_text import quantity
-from plimsoll.pages.shared.form_words import with_fields
-from plimsoll.report.html.templates import environment
+from plimsoll.model.value_text import format_value
+from plimsoll.pages.shared.form_words import replace_options_by_fields
+from plimsoll.report.html.templates import make_environment
 from plimsoll.rules.wording import MARKS
-from plimsoll.serve.principals import person_of
+from plimsoll.serve.principals import find_person
 
 NAVIGATION = (
     ("/", "Health"),
@@ -45,19 +45,19 @@ class Frame:
         self, request: Request, template: str, title: str, status: HTTPStatus = HTTPStatus.OK, **content: Any
     ) -> Response:
         """Return a page from a template that extends `shared/base.html.j2`."""
-        text = self.part(request, template, title=title, person=person_of(request), **content)
+        text = self.part(request, template, title=title, person=find_person(request), **content)
         return HTMLResponse(text.encode(errors="replace"), status)
 
     def part(self, request: Request, template: str, **content: Any) -> str:
         """Render a page, or a part of a page, with the navigation, and with links that keep the zone of the request."""
         zone = self.zone_of(request)
         links = self.links(request)
-        page = _environment().get_template(template)
-        return with_fields(page.render(zone=zone, links=links, navigation=NAVIGATION, **content))
+        page = _make_environment().get_template(template)
+        return replace_options_by_fields(page.render(zone=zone, links=links, navigation=NAVIGATION, **content))
 
     def fragment(self, template: str, **content: Any) -> str:
         """Render a part of a page without navigation and links, for a script to insert."""
-        return with_fields(_environment().get_template(template).render(**content))
+        return replace_options_by_fields(_make_environment().get_template(template).render(**content))
 
     def links(self, request: Request) -> "Links":
         """Return links that keep the zone of a request."""
@@ -120,18 +120,18 @@ class Links:
         return [(name, f"?{urlencode([*kept, ('zone', name)])}", zone == self.zone) for name, zone in zones.items()]
 
 
-def iana(zone: Zone) -> str:
+def find_browser_zone(zone: Zone) -> str:
     """Return a zone's name for browsers: an IANA name, or an offset to UTC."""
     return zone.rule.key if isinstance(zone.rule, ZoneInfo) else zone.rule.tzname(datetime.now(zone.rule)) or "UTC"
 
 
 @cache
-def _environment() -> Environment:
-    names = {"symbols": MARKS, "iana": iana, "quantity": quantity, "run_path": run_path}
-    return environment(asset, names)
+def _make_environment() -> Environment:
+    names = {"symbols": MARKS, "iana": find_browser_zone, "quantity": format_value, "run_path": run_path}
+    return make_environment(read_asset, names)
 
 
-def asset(name: str) -> str:
+def read_asset(name: str) -> str:
     """Return the text of a file below the folder plimsoll/pages, such as a style or a script."""
     return files("plimsoll.pages").joinpath(name).read_text(encoding="utf-8")
 

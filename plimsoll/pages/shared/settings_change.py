@@ -22,7 +22,7 @@ def change_settings(
     """
     with _one_at_a_time:
         try:
-            old_text = overlay.text(watched.folder, file_name)
+            old_text = overlay.read_overlay(watched.folder, file_name)
             action = change_file()
             reload = watched.reload()
             if reload.refused:

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 from starlette.requests import Request
 
 from plimsoll.model.errors import Unusable
-from plimsoll.model.times import SECOND, Zone, duration_text, instant, parse_duration
+from plimsoll.model.times import SECOND, Zone, convert_to_instant, format_duration, parse_duration
 
 _KEYS = ("from", "to")
 
@@ -36,7 +36,7 @@ class PageRange:
         """
         at = time.time_ns() if now is None else now
         start, end = start or USUAL, end or NOW
-        first, last = instant_of(start, zone, at), instant_of(end, zone, at)
+        first, last = parse_relative_time(start, zone, at), parse_relative_time(end, zone, at)
         if last <= first:
             raise Unusable(f"{start} to {end} is no range of time: the first has to be before the second")
         return cls(first, last, start, end)
@@ -44,7 +44,7 @@ class PageRange:
     def words(self, zone: Zone) -> str:
         """Return the range as text: `Last 6 h`, or begin and end in the zone."""
         if self.live and self.start_text.startswith(NOW):
-            return f"Last {duration_text(self.end - self.start)}"
+            return f"Last {format_duration(self.end - self.start)}"
         return zone.span(self.start, self.end)
 
 
@@ -116,7 +116,7 @@ _AGO = re.compile(r"now(?:-(\d+(?:s|m|h|d)))?")
 _FURTHEST = 2**62
 
 
-def instant_of(text: str, zone: Zone, now: int) -> int:
+def parse_relative_time(text: str, zone: Zone, now: int) -> int:
     """Return the time (UTC ns) that a text such as `now-6h` means at `now`. Raise Unusable if the text is invalid."""
     match = _AGO.fullmatch(text)
     if match:
@@ -133,7 +133,7 @@ def instant_of(text: str, zone: Zone, now: int) -> int:
             raise Unusable(
                 f'"{text[:40]}" is no time: write it like now-6h, 2026-03-01T10:22, or ms since 1970'
             ) from None
-        at = instant(moment if moment.tzinfo else moment.replace(tzinfo=zone.rule))
+        at = convert_to_instant(moment if moment.tzinfo else moment.replace(tzinfo=zone.rule))
     if abs(at) > _FURTHEST:
         raise Unusable(f'"{text[:40]}" is too far away')
     return at

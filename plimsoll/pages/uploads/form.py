@@ -11,7 +11,7 @@ from typing import Any
 from starlette.datastructures import Headers, UploadFile
 from starlette.formparsers import MultiPartException, MultiPartParser
 
-from plimsoll.pages.review_jobs.upload_records import new_file
+from plimsoll.pages.review_jobs.upload_records import create_private_file
 
 FILES = "files"
 SETTINGS = "plimsoll.toml"
@@ -66,7 +66,7 @@ class UploadParser(MultiPartParser):
             )
         if part.file:
             part.file.file.close()
-            file: Any = new_file(self._folder / str(self._current_files - 1))
+            file: Any = create_private_file(self._folder / str(self._current_files - 1))
             self._files_to_close_on_error.append(file)
             part.file = _StoredFile(file, size=0, filename=part.file.filename)
             if self._current_files == 1:

@@ -15,20 +15,20 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from plimsoll.ingest.runs.load import refuse_name, run_label
-from plimsoll.ingest.shared.zones import by_windows
-from plimsoll.model.errors import Unusable, printable
-from plimsoll.model.remark import short
+from plimsoll.ingest.shared.zones import find_windows_zone
+from plimsoll.model.errors import Unusable, escape
+from plimsoll.model.remark import shorten
 from plimsoll.model.times import Zone
-from plimsoll.model.value_text import quantity
+from plimsoll.model.value_text import format_value
 from plimsoll.pages.review_jobs.jobs import Upload
 from plimsoll.pages.review_jobs.kept_reviews import REPORT
 from plimsoll.pages.review_jobs.run_reviews import RunReviews
 from plimsoll.pages.runs.routes import report_page
-from plimsoll.pages.shared.forms import actor_of, record_action
+from plimsoll.pages.shared.forms import find_actor, record_action
 from plimsoll.pages.shared.frame import Frame
 from plimsoll.pages.uploads.form import FormItem, UploadParser, describe
-from plimsoll.serve.request_body import TooSlow, parts
-from plimsoll.serve.responses import refusal
+from plimsoll.serve.request_body import TooSlow, stream_body
+from plimsoll.serve.responses import make_refusal
 from plimsoll.up.watched import Watched
 
 _LONGEST_DESCRIPTION = 1 << 20
@@ -91,19 +91,19 @@ class Uploads:
         finally:
             self._arriving.remove(length)
         job = await run_in_threadpool(self._reviews.accept, upload, size)
-        await run_in_threadpool(record_action, self._watched, actor_of(request), f"uploaded the logs of {job.run}")
+        await run_in_threadpool(record_action, self._watched, find_actor(request), f"uploaded the logs of {job.run}")
         return JSONResponse({"id": job.id, "page": f"/uploads/{job.id}"}, HTTPStatus.ACCEPTED)
 
     async def check(self, request: Request) -> Response:
         """Answer whether an upload would be accepted. The request's body describes the upload as JSON."""
         text = b""
-        async with aclosing(parts(request, self._limits.body_s, self._limits.pause_s)) as body:
+        async with aclosing(stream_body(request, self._limits.body_s, self._limits.pause_s)) as body:
             async for chunk in body:
                 text += chunk
                 if len(text) > _LONGEST_DESCRIPTION:
                     break
-        about = _validated(lambda: UploadDescription.model_validate_json(text))
-        _described(about)
+        about = _validate_description(lambda: UploadDescription.model_validate_json(text))
+        _parse_description(about)
         self._check_room(sum(file.size for file in about.files), len(about.files))
         return Response(status_code=HTTPStatus.NO_CONTENT)
 
@@ -111,7 +111,7 @@ class Uploads:
         """Raise UploadRefused if an upload of this size (bytes) and number of files cannot be accepted now."""
         limits = self._limits
         if size > limits.upload or files > limits.upload_files:
-            most = f"{quantity(limits.upload, 'bytes')} in {limits.upload_files:,} files"
+            most = f"{format_value(limits.upload, 'bytes')} in {limits.upload_files:,} files"
             raise UploadRefused(
                 HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
                 f"the logs are more than can be uploaded at once, {most}: pack them, or load them with plimsoll ingest",
@@ -124,8 +124,9 @@ class Uploads:
         if size > room:
             raise UploadRefused(
                 HTTPStatus.INSUFFICIENT_STORAGE,
-                f"there is no room for {quantity(size, 'bytes')} on the disk of plimsoll up, of which "
-                f"{quantity(limits.disk_margin, 'bytes')} must stay free: make room, or load them with plimsoll ingest",
+                f"there is no room for {format_value(size, 'bytes')} on the disk of plimsoll up, of which "
+                f"{format_value(limits.disk_margin, 'bytes')} must stay free: make room, or load them with plimsoll "
+                "ingest",
             )
 
     async def _receive(self, request: Request) -> tuple[Upload, int]:
@@ -136,7 +137,7 @@ class Uploads:
         uploads, limits = self._reviews.uploads, self._limits
         folder = await run_in_threadpool(uploads.new_folder)
         try:
-            async with aclosing(parts(request, limits.upload_s, limits.pause_s)) as body:
+            async with aclosing(stream_body(request, limits.upload_s, limits.pause_s)) as body:
                 parser = UploadParser(request.headers, body, folder, limits.upload_files, check=_parse_items)
                 upload, size = _parse_items(await parser.items_of_form())
             return replace(upload, folder=folder), size
@@ -151,22 +152,22 @@ class Uploads:
             raise
 
 
-def _answering(handle: Callable[[Request], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
+def _answer_refusals(handle: Callable[[Request], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
     """Return an endpoint that calls `handle`, and answers with the reason if the upload is refused."""
 
     async def endpoint(request: Request) -> Response:
         try:
             return await handle(request)
         except UploadRefused as error:
-            return refusal(error.status, str(error), headers={"Connection": "close"})
+            return make_refusal(error.status, str(error), headers={"Connection": "close"})
         except TooSlow:
             text = "the logs did not arrive in time"
-            return refusal(HTTPStatus.REQUEST_TIMEOUT, text, headers={"Connection": "close"})
+            return make_refusal(HTTPStatus.REQUEST_TIMEOUT, text, headers={"Connection": "close"})
 
     return endpoint
 
 
-def _validated(parse: Callable[[], UploadDescription]) -> UploadDescription:
+def _validate_description(parse: Callable[[], UploadDescription]) -> UploadDescription:
     """Return the result of `parse`. Raise UploadRefused, naming the first mistake, if the description is invalid."""
     try:
         return parse()
@@ -178,36 +179,36 @@ def _validated(parse: Callable[[], UploadDescription]) -> UploadDescription:
 
 def _parse_items(items: Sequence[FormItem]) -> tuple[Upload, int]:
     """Return the upload that a form describes, without its folder, and the size of its files in bytes."""
-    about = _validated(lambda: UploadDescription.model_validate(describe(items)))
-    return _described(about), sum(file.size for file in about.files)
+    about = _validate_description(lambda: UploadDescription.model_validate(describe(items)))
+    return _parse_description(about), sum(file.size for file in about.files)
 
 
-def _described(about: UploadDescription) -> Upload:
+def _parse_description(about: UploadDescription) -> Upload:
     """Return the upload that a description describes, without its folder. Raise UploadRefused if a text is invalid."""
     try:
         refuse_name(about.name, "the name")
         labels = tuple(run_label(text, "the label") for text in about.labels)
-        if about.zone and not by_windows(about.zone):
+        if about.zone and not find_windows_zone(about.zone):
             Zone.parse(about.zone)
     except Unusable as error:
         raise UploadRefused(HTTPStatus.UNPROCESSABLE_ENTITY, str(error)) from None
-    names = tuple(_shown(file.name, at) for at, file in enumerate(about.files, 1))
+    names = tuple(_format_file_name(file.name, at) for at, file in enumerate(about.files, 1))
     return Upload(Path(), names, about.name, labels, about.zone, about.merge)
 
 
-def _shown(name: str, number: int) -> str:
+def _format_file_name(name: str, number: int) -> str:
     """Return the name of an uploaded file for display, without folders; `file NUMBER` if the name is empty."""
-    return short(printable(name.replace("\\", "/").rpartition("/")[2]).strip(), _LONGEST_NAME) or f"file {number}"
+    return shorten(escape(name.replace("\\", "/").rpartition("/")[2]).strip(), _LONGEST_NAME) or f"file {number}"
 
 
-def routes(watched: Watched, frame: Frame, reviews: RunReviews) -> list[Route]:
+def list_routes(watched: Watched, frame: Frame, reviews: RunReviews) -> list[Route]:
     """Return the routes of the upload API and of the upload pages."""
     uploads = Uploads(watched, reviews)
 
     def progress(request: Request) -> Response:
         upload = reviews.upload(request.path_params["id"])
         if upload is None:
-            return refusal(HTTPStatus.NOT_FOUND, "there is no such upload")
+            return make_refusal(HTTPStatus.NOT_FOUND, "there is no such upload")
         return JSONResponse(asdict(upload))
 
     def missing(request: Request) -> Response:
@@ -232,17 +233,17 @@ def routes(watched: Watched, frame: Frame, reviews: RunReviews) -> list[Route]:
     def stop(request: Request) -> Response:
         id_ = request.path_params["id"]
         if stopped := reviews.jobs.cancel(id_):
-            record_action(watched, actor_of(request), f"stopped the upload of {stopped.run}")
+            record_action(watched, find_actor(request), f"stopped the upload of {stopped.run}")
         return RedirectResponse(f"/uploads/{id_}", HTTPStatus.SEE_OTHER)
 
     def forget(request: Request) -> Response:
         if forgotten := reviews.forget_upload(request.path_params["id"]):
-            record_action(watched, actor_of(request), f"removed the upload of {forgotten.job.run} from the list")
+            record_action(watched, find_actor(request), f"removed the upload of {forgotten.job.run} from the list")
         return RedirectResponse("/runs", HTTPStatus.SEE_OTHER)
 
     return [
-        Route("/api/logs", _answering(uploads.take), methods=["POST"]),
-        Route("/api/logs/check", _answering(uploads.check), methods=["POST"]),
+        Route("/api/logs", _answer_refusals(uploads.take), methods=["POST"]),
+        Route("/api/logs/check", _answer_refusals(uploads.check), methods=["POST"]),
         Route("/api/logs/{id}", progress),
         Route("/uploads/{id:str}", page),
         Route("/uploads/{id:str}/review", report),

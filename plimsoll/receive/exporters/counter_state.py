@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from plimsoll.model.times import SECOND
 from plimsoll.rules.exporters.exporter_files import Formula, MetricGroup, Moment
-from plimsoll.store.line_protocol import series_and_field
+from plimsoll.store.line_protocol import format_head
 
 Part: TypeAlias = tuple[str, ...]
 _OF_GROUP, _OF_LABELS, _OF_PART = 3_000, 10, 600  # what is kept for a group, for a character of its labels, and a part
@@ -85,7 +85,7 @@ class CounterState:
         parts = at.parts.setdefault(metric, {})
         self._count(at, part not in parts)
         parts[part] = value
-        return of_part(part) if is_new else 0
+        return estimate_part_size(part) if is_new else 0
 
     @property
     def measurement(self) -> str:
@@ -109,7 +109,7 @@ class CounterState:
     @property
     def kept_bytes(self) -> int:
         """The estimated bytes that the parts of totals take."""
-        return sum(of_part(part) for parts in self._last_seen.values() for part in parts)
+        return sum(estimate_part_size(part) for parts in self._last_seen.values() for part in parts)
 
     @property
     def waiting(self) -> int:
@@ -131,9 +131,9 @@ class CounterState:
         for where, time in enumerate(self._order[:-_NEWEST]):
             at, after = self._times[time], self._times[self._order[where + 1]]
             has_room = may_wait and len(self._order) - dropped <= _MOST_TIMES
-            if has_room and (self._waits(at, now, is_new) or self._waits(after, now, is_new)):
+            if has_room and (self._is_waiting(at, now, is_new) or self._is_waiting(after, now, is_new)):
                 break
-            if not has_room and now - at.came < _WAITS and self._lacks(at, is_new):
+            if not has_room and now - at.came < _WAITS and self._is_incomplete(at, is_new):
                 lost += at.count
             dropped += 1
             self._samples -= at.count
@@ -141,10 +141,10 @@ class CounterState:
         del self._order[:dropped]
         return lost
 
-    def _waits(self, at: _At, now: int, is_new: bool) -> bool:
-        return now - at.came < _WAITS and ((is_new and bool(self.group.over)) or self._lacks(at, is_new))
+    def _is_waiting(self, at: _At, now: int, is_new: bool) -> bool:
+        return now - at.came < _WAITS and ((is_new and bool(self.group.over)) or self._is_incomplete(at, is_new))
 
-    def _lacks(self, at: _At, is_new: bool) -> bool:
+    def _is_incomplete(self, at: _At, is_new: bool) -> bool:
         """Return whether a time lacks samples that earlier times had, or that the formulas of a new group need."""
         return at.count < self._full or (is_new and self._is_in_part(at))
 
@@ -165,19 +165,19 @@ class CounterState:
             return
         if self.group.over:  # add up the metrics of a total of which all instances are there
             whole = {name: parts for name, parts in at.parts.items() if self._is_whole(name, parts, time)}
-            at.metrics = {name: total_of(parts.values()) for name, parts in whole.items()}
-        chosen = self._chosen(at)
+            at.metrics = {name: compute_total(parts.values()) for name, parts in whole.items()}
+        chosen = self._choose_tags(at)
         if chosen is None:
             return
         for name, formulas in self.group.formulas.items():
             for formula in formulas:
-                value = self._value(formula, time, at)
+                value = self._compute_value(formula, time, at)
                 if value is not None:
                     yield b"%b=%b %d" % (self.head(name, chosen), repr(value).encode(), time)
                 if value is not None or (formula.names - at.metrics.keys()) & self._came:
                     break  # wait for metrics that came before: another formula would give another value
 
-    def _value(self, formula: Formula, time: int, at: _At) -> float | None:
+    def _compute_value(self, formula: Formula, time: int, at: _At) -> float | None:
         """Return the value of a formula at a time; None if a sample that the formula needs is missing."""
         if not formula.names <= at.metrics.keys():
             return None
@@ -185,13 +185,13 @@ class CounterState:
         counts = {name: sum(map(any, at.parts[name])) or math.nan for name in formula.counted if name in at.parts}
         if not formula.growing:
             return formula.value(Moment(time, at.metrics, counts=counts))
-        before = self._before(formula.growing, time, at)
+        before = self._find_time_before(formula.growing, time, at)
         if before is None:
             return None
         then = self._times[before].metrics
         return formula.value(Moment(time, at.metrics, then, (time - before) / SECOND, counts, self._averages))
 
-    def _before(self, names: set[str], time: int, at: _At) -> int | None:
+    def _find_time_before(self, names: set[str], time: int, at: _At) -> int | None:
         """Return the newest earlier time at which these metrics have the same instances; None if there is none."""
         for where in range(bisect_left(self._order, time) - 1, -1, -1):
             earlier = self._order[where]
@@ -222,7 +222,7 @@ class CounterState:
             for formulas in self.group.formulas.values()
         )
 
-    def _chosen(self, at: _At) -> dict[str, str] | None:
+    def _choose_tags(self, at: _At) -> dict[str, str] | None:
         """Return the tags whose values depend on metrics; None if the value of such a metric is missing.
 
         A tag whose metric never came gets its default.
@@ -245,21 +245,21 @@ class CounterState:
         key = (name, *chosen.values())
         if key not in self._heads:
             series = self.group.series(self.host, self.labels, name, chosen)
-            self._heads[key] = series_and_field(series).encode()
+            self._heads[key] = format_head(series).encode()
         return self._heads[key]
 
 
-def of_group(host: str, labels: Mapping[str, str]) -> int:
+def estimate_group_size(host: str, labels: Mapping[str, str]) -> int:
     """Return the estimated bytes of a metric group's state; the labels are part of its fields' names."""
     return _OF_GROUP + _OF_LABELS * sum(map(len, (host, *labels.values())))
 
 
-def of_part(part: Part) -> int:
+def estimate_part_size(part: Part) -> int:
     """Return the estimated bytes of one part (instance) of a total."""
     return _OF_PART + sum(map(len, part))
 
 
-def total_of(values: Iterable[float]) -> float:
+def compute_total(values: Iterable[float]) -> float:
     """Return the exactly rounded sum of the parts of a total; infinity if it overflows."""
     try:
         return math.fsum(values)

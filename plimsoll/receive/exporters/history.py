@@ -10,8 +10,15 @@ from plimsoll.model.log import Times, Values
 from plimsoll.model.samples import Samples
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND
-from plimsoll.receive.exporters.counter_state import GONE_AFTER, LONGEST_GAP, SHORTEST_GAP, CounterState, Part, total_of
-from plimsoll.receive.exporters.translate import Translator, host_of
+from plimsoll.receive.exporters.counter_state import (
+    GONE_AFTER,
+    LONGEST_GAP,
+    SHORTEST_GAP,
+    CounterState,
+    Part,
+    compute_total,
+)
+from plimsoll.receive.exporters.translate import Translator, find_host
 from plimsoll.receive.line_protocol.parse import Parser
 from plimsoll.rules.exporters.exporter_files import Formula, MetricGroup, Moment
 
@@ -31,7 +38,7 @@ class History:
     def add(self, labels: Mapping[str, str], samples: Samples) -> None:
         """Add the finite samples of a metric; calls may be in any order of time. Ignore metrics that nothing uses."""
         name = labels.get("__name__", "")
-        place = self._translator.place(tuple(labels.items()), lambda: (name, dict(labels), host_of(labels)))
+        place = self._translator.place(tuple(labels.items()), lambda: (name, dict(labels), find_host(labels)))
         for head, factor in place.plain if place else ():
             self._plain[head].append(Samples(samples.times, factor * samples.values).present)
         for state, metric, part in place.kept if place else ():
@@ -51,14 +58,14 @@ class History:
                     if len(samples.times):
                         fields[state.head(name, chosen)].append(samples)
         for head, parts in fields.items():
-            yield self._series(head), _joined(parts)
+            yield self._parse_series(head), _join_samples(parts)
 
-    def _series(self, head: bytes) -> Series:
+    def _parse_series(self, head: bytes) -> Series:
         """Return the series that a line of line protocol with this start (up to the equals sign) belongs to."""
         return self._parser.parse(head + b"=0 0", now=0).points.series[0]
 
 
-def _joined(parts: Sequence[Samples]) -> Samples:
+def _join_samples(parts: Sequence[Samples]) -> Samples:
     """Return the samples of several parts in order of time; of samples at one time, the one of the last part."""
     if len(parts) == 1:
         return parts[0]
@@ -78,7 +85,9 @@ class _GroupRows:
     """
 
     def __init__(self, group: MetricGroup, metrics: Mapping[str, Mapping[Part, list[Samples]]]) -> None:
-        by_part = {name: {part: _joined(several) for part, several in parts.items()} for name, parts in metrics.items()}
+        by_part = {
+            name: {part: _join_samples(several) for part, several in parts.items()} for name, parts in metrics.items()
+        }
         clocks = {s.times.tobytes(): s.times for parts in by_part.values() for s in parts.values()}
         self.times = np.unique(np.concatenate([*clocks.values()]))
         self._group = group
@@ -86,8 +95,8 @@ class _GroupRows:
         self._counts: dict[str, Values] = {}
         self._members: dict[str, Times] = {}  # equal numbers for the same instances of a total
         for name, parts in by_part.items():
-            columns = np.array([self._column(samples) for samples in parts.values()])
-            self._now[name] = self._total(columns) if group.over else columns[0]
+            columns = np.array([self._align_samples(samples) for samples in parts.values()])
+            self._now[name] = self._compute_total(columns) if group.over else columns[0]
             present = np.isfinite(columns)
             named = present[[any(part) for part in parts]].sum(axis=0)
             self._counts[name] = np.where((named > 0) & np.isfinite(self._now[name]), named, np.nan)
@@ -112,7 +121,7 @@ class _GroupRows:
         undecided = np.ones(len(self.times), dtype=bool)
         for formula in self._group.column_formulas[field]:
             if formula.names <= self._now.keys():
-                values = formula.values(self._moment(formula))
+                values = formula.values(self._make_moment(formula))
                 taken = undecided & np.isfinite(values)
                 result[taken] = values[taken]
                 undecided &= ~taken
@@ -121,29 +130,29 @@ class _GroupRows:
                 undecided &= ~(missing & np.logical_or.accumulate(~missing))
         return result
 
-    def _column(self, samples: Samples) -> Values:
+    def _align_samples(self, samples: Samples) -> Values:
         values = np.full(len(self.times), np.nan)
         values[self.times.searchsorted(samples.times)] = samples.values
         return values
 
-    def _total(self, columns: Values) -> Values:
+    def _compute_total(self, columns: Values) -> Values:
         """Return, for each row, the sum of all instances seen in the last minutes; NaN if one is missing."""
         present = np.isfinite(columns)
         last_present = np.maximum.accumulate(np.where(present, self.times, np.iinfo(np.int64).min // 2), axis=1)
         whole = (present | (last_present < self.times - GONE_AFTER)).all(axis=0) & present.any(axis=0)
         total = np.full(len(self.times), np.nan)
-        total[whole] = [*map(total_of, np.nan_to_num(columns.T[whole]).tolist())]
+        total[whole] = [*map(compute_total, np.nan_to_num(columns.T[whole]).tolist())]
         return total
 
-    def _moment(self, formula: Formula) -> Moment:
+    def _make_moment(self, formula: Formula) -> Moment:
         moment = Moment(self.times, self._now, counts=self._counts)
         if formula.growing:
-            before = self._before(sorted(formula.growing))
+            before = self._find_rows_before(sorted(formula.growing))
             moment.before = {name: np.where(before < 0, np.nan, self._now[name][before]) for name in formula.growing}
             moment.seconds = (self.times - self.times[before]) / SECOND
         return moment
 
-    def _before(self, names: Sequence[str]) -> Times:
+    def _find_rows_before(self, names: Sequence[str]) -> Times:
         """Return, for each row, the newest earlier row with the same instances of the metrics; -1 if none."""
         rows = np.flatnonzero(np.all([np.isfinite(self._now[name]) for name in names], axis=0))
         times, members = self.times[rows], np.array([self._members[name][rows] for name in names])

@@ -12,7 +12,7 @@ from google.protobuf.descriptor_pool import DescriptorPool
 from google.protobuf.message import DecodeError
 from google.protobuf.message_factory import GetMessageClass
 
-from plimsoll.receive.exporters.translate import AcceptedMetrics, NotMetrics, Translator, host_of
+from plimsoll.receive.exporters.translate import AcceptedMetrics, NotMetrics, Translator, find_host
 
 V2 = "io.prometheus.write.v2.Request"
 V1 = "prometheus.WriteRequest"
@@ -87,7 +87,7 @@ def read(message: bytes, translator: Translator, *, version: str, now: int) -> A
             continue
         metrics.add(
             tuple(labels.items()),
-            lambda name=name, labels=labels: (name, labels, host_of(labels)),
+            lambda name=name, labels=labels: (name, labels, find_host(labels)),
             [(sample.timestamp * _MS, sample.value) for sample in series.samples],
         )
     metrics.finish()

@@ -13,10 +13,10 @@ from urllib.parse import urlsplit
 import urllib3
 from urllib3.exceptions import HTTPError
 
-from plimsoll.model.http_connections import last_cause
-from plimsoll.model.remark import counted
-from plimsoll.model.times import SECOND, duration_text
-from plimsoll.receive.exporters.translate import AcceptedMetrics, NotMetrics, TooManySamples, Translator, without_port
+from plimsoll.model.http_connections import find_last_cause
+from plimsoll.model.remark import format_count
+from plimsoll.model.times import SECOND, format_duration
+from plimsoll.receive.exporters.translate import AcceptedMetrics, NotMetrics, TooManySamples, Translator, strip_port
 from plimsoll.receive.line_protocol.parse import Parser, TooMany
 from plimsoll.receive.write_queue import Busy, NotWritten, WriteQueue
 from plimsoll.rules.states import EVALUATION_INTERVAL
@@ -91,7 +91,7 @@ class ScrapeTarget:
         """The host of the target's metrics; None if only the metrics name the host."""
         if self.labels.get("host"):
             return self.labels["host"]
-        return None if self.host_label else without_port(urlsplit(self.url).netloc.rpartition("@")[2])
+        return None if self.host_label else strip_port(urlsplit(self.url).netloc.rpartition("@")[2])
 
 
 @dataclass
@@ -155,10 +155,10 @@ class Scraper:
         for url, state in states:
             if state.problem:
                 length = now - state.failing_since
-                since = f" for {duration_text(length // _NEW * _NEW)}" if length >= _NEW else ""
+                since = f" for {format_duration(length // _NEW * _NEW)}" if length >= _NEW else ""
                 sentences.append(f"{url} gives no metrics{since}: {state.problem}.")
         if (rest := len(sentences) - _MAX_NAMED) > 0:
-            sentences[_MAX_NAMED:] = [f"No metrics come from {counted(rest, 'more target')}."]
+            sentences[_MAX_NAMED:] = [f"No metrics come from {format_count(rest, 'more target')}."]
         return sentences
 
     def step(self, now: int) -> None:
@@ -199,7 +199,7 @@ class Scraper:
 
     def _take(self, target: ScrapeTarget, at: int) -> None:
         """Scrape a target and write its metrics. Raise _Failed if it gives no usable metrics."""
-        text = self._fetched(target)
+        text = self._fetch(target)
         try:
             taken = read(text, target, self._translator, at)
             parsed = self._parser.parse(taken.lines, now=at, writer=target.url)
@@ -216,7 +216,7 @@ class Scraper:
         if not taken.lines:
             raise _Failed("it has none of the metrics that are judged; is it node_exporter or windows_exporter?")
 
-    def _fetched(self, target: ScrapeTarget) -> bytes:
+    def _fetch(self, target: ScrapeTarget) -> bytes:
         """Return the body of a target's answer. Raise _Failed unless it is complete and has status 200."""
         with self._lock:
             pools = self._pools.get(target.ca)
@@ -240,7 +240,7 @@ class Scraper:
             if answer.status != 200:
                 raise _Failed(f"it answers with status {answer.status}")
         except (HTTPError, OSError) as error:
-            raise _Failed(last_cause(error)) from None
+            raise _Failed(find_last_cause(error)) from None
         finally:
             if answer is not None:
                 answer.close() if len(body) > MOST_BYTES or time.monotonic() > until else answer.release_conn()
@@ -252,13 +252,13 @@ def read(text: bytes, target: ScrapeTarget, translator: Translator, at: int) -> 
 
     Raise NotMetrics if the answer is malformed, or TooManySamples.
     """
-    scraped = [*samples(text)]
+    scraped = [*parse_samples(text)]
     host = target.host or ""
     if target.host_label and not host:
         # Cheap check before reading labels.
         label, sign = target.host_label, f'{target.host_label}="'.encode()
         named = (sample.labels.get(label) for sample in scraped if sign in sample.labels_text)
-        host = next(filter(None, named), without_port(urlsplit(target.url).netloc))
+        host = next(filter(None, named), strip_port(urlsplit(target.url).netloc))
     taken = AcceptedMetrics(translator, at)
     for sample in scraped:
         if sample.name not in taken.metric_names:
@@ -266,20 +266,20 @@ def read(text: bytes, target: ScrapeTarget, translator: Translator, at: int) -> 
             continue
         taken.add(
             (target.url, host, sample.name, sample.labels_text),
-            lambda sample=sample: _series(sample, target, host),
+            lambda sample=sample: _name_series(sample, target, host),
             [(at if sample.time is None else sample.time, sample.value)],
         )
     taken.finish()
     return taken
 
 
-def _series(sample: Sample, target: ScrapeTarget, host: str) -> tuple[str, dict[str, str], str]:
+def _name_series(sample: Sample, target: ScrapeTarget, host: str) -> tuple[str, dict[str, str], str]:
     labels = sample.labels
     named = labels.get(target.host_label, "") if target.host_label and not target.labels.get("host") else ""
     return sample.name, {**labels, **target.labels}, named or host
 
 
-def samples(text: bytes) -> Iterator[Sample]:
+def parse_samples(text: bytes) -> Iterator[Sample]:
     """Yield the samples of a text in the Prometheus exposition format. Raise NotMetrics if the text is malformed."""
     for number, written in enumerate(text.split(b"\n"), 1):
         line = written.strip(b" \t\r")

@@ -13,15 +13,15 @@ from fnmatch import fnmatchcase
 from threading import Lock
 from typing import NamedTuple
 
-from plimsoll.model.names import measurement
-from plimsoll.model.perfmon import telegraf_name
-from plimsoll.model.series import HostKey, Series, host_key
+from plimsoll.model.names import find_measurement
+from plimsoll.model.perfmon import make_telegraf_name
+from plimsoll.model.series import HostKey, Series, make_host_key
 from plimsoll.model.times import SECOND
-from plimsoll.receive.exporters.counter_state import CounterState, Part, of_group
-from plimsoll.rules.exporters.exporter_files import MetricGroup, exporters, metric_names
+from plimsoll.receive.exporters.counter_state import CounterState, Part, estimate_group_size
+from plimsoll.rules.exporters.exporter_files import MetricGroup, list_metric_names, load_exporters
 from plimsoll.rules.schema.field_types import Resource
 from plimsoll.rules.schema.signal import Signal
-from plimsoll.store.line_protocol import series_and_field
+from plimsoll.store.line_protocol import format_head
 
 # Labels that Prometheus adds, and those of the host.
 HOST_LABELS = ("host", "hostname", "host_name", "host.name", "nodename")
@@ -87,12 +87,12 @@ class Translator:
     def __init__(self, signals: Mapping[str, Signal], most_kept: int = MOST_KEPT) -> None:
         self.lock = Lock()
         self._uses: dict[str, list[MetricUse]] = {}
-        for exporter in exporters().values():
+        for exporter in load_exporters().values():
             for group in exporter.groups:
-                for name, use in _uses(group):
+                for name, use in _list_uses(group):
                     self._uses.setdefault(name, []).append(use)
-        self._telegraf = dict(_of_telegraf(signals))
-        self._resources = dict(_resources(signals))
+        self._telegraf = dict(_list_telegraf_metrics(signals))
+        self._resources = dict(_list_resources(signals))
         self.metric_names = frozenset((*self._uses, *self._telegraf))  # all others may be left out at once
         self._most = most_kept
         self._kept: dict[Hashable, CounterState] = {}
@@ -115,8 +115,8 @@ class Translator:
             if self._bytes > _MOST_BYTES:
                 self._places.clear()
                 self._bytes = 0
-            place = self._places[key] = self._place(*series())
-            self._bytes += _OF_PLACE + _size(key)
+            place = self._places[key] = self._find_place(*series())
+            self._bytes += _OF_PLACE + _estimate_size(key)
             return place
 
     def lines(self, samples: list[tuple[Place, int, float]], now: int) -> bytes:
@@ -164,7 +164,7 @@ class Translator:
         for state in self._kept.values():
             for field, metric in state.missing(now):
                 if resource := self._resources.get((state.measurement, field.casefold())):
-                    metrics.setdefault(host_key(state.host), {})[metric] = resource
+                    metrics.setdefault(make_host_key(state.host), {})[metric] = resource
         return metrics
 
     def _drop(self, kept: CounterState, now: int) -> None:
@@ -193,7 +193,7 @@ class Translator:
                 kept.host,
             )
 
-    def _place(self, name: str, labels: dict[str, str], host: str) -> Place | None:
+    def _find_place(self, name: str, labels: dict[str, str], host: str) -> Place | None:
         """Return the destinations of a metric's samples; None if nothing reads the metric, or its host is unknown."""
         if not host or any(len(label_value) > _LONGEST_LABEL for label_value in (host, *labels.values())):
             return None
@@ -212,16 +212,16 @@ class Translator:
                 continue
             for field, factor in use.plain:
                 series = use.group.series(host, labels, field, {})
-                plain.append((series_and_field(series).encode(), factor))
+                plain.append((format_head(series).encode(), factor))
             if use.computed:
                 group_labels = {label: labels[label] for label in use.group.labels}
                 part = tuple(labels.get(label, "") for label in use.group.over)
                 kept.append((self._keep(use.group, host, group_labels), use.metric, part))
-        if not plain and not kept and (series := self._as_telegraf(name, labels, host)):
-            plain.append((series_and_field(series).encode(), 1.0))
+        if not plain and not kept and (series := self._find_telegraf_series(name, labels, host)):
+            plain.append((format_head(series).encode(), 1.0))
         return Place(tuple(plain), tuple(kept)) if plain or kept else None
 
-    def _as_telegraf(self, name: str, labels: Mapping[str, str], host: str) -> Series | None:
+    def _find_telegraf_series(self, name: str, labels: Mapping[str, str], host: str) -> Series | None:
         """Return the series of a metric that Telegraf's own Prometheus output exposes; None for any other metric."""
         place = self._telegraf.get(name)
         if place is None:
@@ -230,7 +230,7 @@ class Translator:
         exported = kept.pop(f"exported_{INSTANCE}", None)
         if exported is not None:
             kept[INSTANCE] = exported
-        elif not place[0].startswith("win_") or without_port(instance := kept.get(INSTANCE, "")) != instance:
+        elif not place[0].startswith("win_") or strip_port(instance := kept.get(INSTANCE, "")) != instance:
             kept.pop(INSTANCE, None)
         return Series(host, *place[:1], tuple(sorted(kept.items())), place[1])
 
@@ -240,7 +240,7 @@ class Translator:
         if state is None:
             if self.kept_bytes >= self._most:
                 raise TooManyKept
-            self.kept_bytes += of_group(host, labels)
+            self.kept_bytes += estimate_group_size(host, labels)
             state = self._kept[key] = CounterState(group, host, labels)
         return state
 
@@ -254,7 +254,7 @@ class Translator:
                 state.forget_size()
             self._waiting = sum(state.counted for state in self._kept.values())
             self.kept_bytes = sum(
-                of_group(state.host, state.labels) + state.kept_bytes for state in self._kept.values()
+                estimate_group_size(state.host, state.labels) + state.kept_bytes for state in self._kept.values()
             )
             self._places.clear()
             self._bytes = 0
@@ -325,20 +325,20 @@ class AcceptedMetrics:
         self.lines, self._samples = b"\n".join(parts), []
 
 
-def _size(key: Hashable) -> int:
+def _estimate_size(key: Hashable) -> int:
     """Return the estimated bytes of memory for a cache key."""
     if isinstance(key, bytes | str):
         return 50 + len(key)
-    return 50 + sum(map(_size, key)) if isinstance(key, tuple) else 50
+    return 50 + sum(map(_estimate_size, key)) if isinstance(key, tuple) else 50
 
 
-def host_of(labels: Mapping[str, str]) -> str:
+def find_host(labels: Mapping[str, str]) -> str:
     """Return the host that labels name: a host label, else the scraped address without its port; else empty."""
     named = next((labels[name] for name in HOST_LABELS if labels.get(name)), None)
-    return named or without_port(labels.get(INSTANCE, ""))
+    return named or strip_port(labels.get(INSTANCE, ""))
 
 
-def without_port(address: str) -> str:
+def strip_port(address: str) -> str:
     """Return an address without its port: `app01` for `app01:9100`; IPv6 addresses lose their brackets, too."""
     head, colon, port = address.rpartition(":")
     if colon and port.isdecimal() and (head.endswith("]") or ":" not in head):
@@ -346,7 +346,7 @@ def without_port(address: str) -> str:
     return address.removeprefix("[").removesuffix("]")
 
 
-def _uses(group: MetricGroup) -> Iterator[tuple[str, MetricUse]]:
+def _list_uses(group: MetricGroup) -> Iterator[tuple[str, MetricUse]]:
     """Yield the name of each metric that a group uses, with the use."""
     direct = not group.over and not group.when
     for key, sources in group.sources.items():
@@ -362,7 +362,7 @@ def _uses(group: MetricGroup) -> Iterator[tuple[str, MetricUse]]:
             yield metric.name, MetricUse(group, key, metric.labels, tuple(plain), computed)
 
 
-def _resources(signals: Mapping[str, Signal]) -> Iterator[tuple[tuple[str, str], Resource]]:
+def _list_resources(signals: Mapping[str, Signal]) -> Iterator[tuple[tuple[str, str], Resource]]:
     """Yield (measurement, field) of each field that signals of a resource use, with the resource."""
     for signal in signals.values():
         for source in signal.sources if signal.resource else ():
@@ -371,14 +371,14 @@ def _resources(signals: Mapping[str, Signal]) -> Iterator[tuple[tuple[str, str],
                     yield (source.measurement or "", field.casefold()), signal.resource
 
 
-def _of_telegraf(signals: Mapping[str, Signal]) -> Iterator[tuple[str, tuple[str, str]]]:
+def _list_telegraf_metrics(signals: Mapping[str, Signal]) -> Iterator[tuple[str, tuple[str, str]]]:
     """Yield each metric name under which Telegraf exposes a field that signals use, with (measurement, field)."""
     for signal in signals.values():
         for source in signal.sources:
             if source.path:
-                places = [(measurement(source.path.object), telegraf_name(source.path.counter))]
+                places = [(find_measurement(source.path.object), make_telegraf_name(source.path.counter))]
             else:
                 places = [(source.measurement or "", field) for field in source.fields]
             for of, field in places:
-                for name in metric_names(of, field):
+                for name in list_metric_names(of, field):
                     yield name, (of, field)

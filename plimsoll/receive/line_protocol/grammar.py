@@ -43,16 +43,16 @@ class ParsedLine(NamedTuple):
 
 def read(line: bytes) -> ParsedLine:
     """Parse a line that begins without white space. Raise Malformed if InfluxDB would refuse the line."""
-    end = head_end(line)
+    end = find_head_end(line)
     head = line[:end]
-    fields, text_fields, at = _fields(line, _skip(line, end))
+    fields, text_fields, at = _parse_fields(line, _skip(line, end))
     for name, _ in fields:
         if (size := len(head) + 4 + len(name)) > LONGEST_KEY:
             raise Malformed(f"max key length exceeded: {size} > {LONGEST_KEY}")
-    return ParsedLine(head, fields, text_fields, _time(line, _skip(line, at)))
+    return ParsedLine(head, fields, text_fields, _parse_time(line, _skip(line, at)))
 
 
-def head_end(line: bytes) -> int:
+def find_head_end(line: bytes) -> int:
     """Return the end offset of a line's measurement and tags. Raise Malformed if these are not valid."""
     if not line or line[:1] == b",":
         raise Malformed("missing measurement")
@@ -60,8 +60,8 @@ def head_end(line: bytes) -> int:
     names: list[bytes] = []
     while match and match[0] == b",":
         start = match.end()
-        match = _tag_end(line, start)
-        names.append(line[start : _equals(line, start)])
+        match = _match_tag_end(line, start)
+        names.append(line[start : _find_equals(line, start)])
     if match is None:
         raise Malformed("missing fields")
     if reserved := [name for name in names if name in _RESERVED]:
@@ -73,14 +73,14 @@ def head_end(line: bytes) -> int:
     return match.start()
 
 
-def tags_of(head: bytes) -> tuple[bytes, list[tuple[bytes, bytes]]]:
+def split_tags(head: bytes) -> tuple[bytes, list[tuple[bytes, bytes]]]:
     """Return the measurement and the tags (name, value) of a valid head, escaped as written."""
     match = _SEPARATOR.search(head, 1)
     measurement = head[: match.start()] if match else head
     tags: list[tuple[bytes, bytes]] = []
     while match:
         start = match.end()
-        equals = _equals(head, start)
+        equals = _find_equals(head, start)
         match = _SEPARATOR.search(head, equals + 2)
         tags.append((head[start:equals], head[equals + 1 : match.start() if match else len(head)]))
     return measurement, tags
@@ -89,7 +89,7 @@ def tags_of(head: bytes) -> tuple[bytes, list[tuple[bytes, bytes]]]:
 def number(text: bytes) -> bytes:
     """Return a field's number in the form that `float` reads. Raise Malformed if the number is not valid."""
     if _INTEGER.fullmatch(text):
-        digits, kind = _without_zeros(text[:-1]), text[-1:]
+        digits, kind = _strip_zeros(text[:-1]), text[-1:]
         lowest, highest, name = (-(2**63), 2**63 - 1, "integer") if kind == b"i" else (0, 2**64 - 1, "unsigned")
         if len(digits.lstrip(b"-0")) > 20 or not lowest <= int(digits) <= highest:
             shown, go = digits.decode(), "ParseInt" if kind == b"i" else "ParseUint"
@@ -112,7 +112,7 @@ def check_time(text: bytes, unit: int) -> None:
         raise Malformed(f"time outside range {FIRST_TIME} - {LAST_TIME}")
 
 
-def _tag_end(line: bytes, start: int) -> re.Match[bytes] | None:
+def _match_tag_end(line: bytes, start: int) -> re.Match[bytes] | None:
     """Return the match of the separator after the tag that starts at `start`; None if the line ends with the tag."""
     if line[start : start + 1] in (b"", b" ", b",", b"="):
         raise Malformed("missing tag key")
@@ -128,12 +128,12 @@ def _tag_end(line: bytes, start: int) -> re.Match[bytes] | None:
     return match
 
 
-def _equals(line: bytes, start: int) -> int:
+def _find_equals(line: bytes, start: int) -> int:
     match = _EQUALS.search(line, start + 1)
     return match.start() if match else len(line)
 
 
-def _fields(line: bytes, start: int) -> tuple[list[tuple[bytes, bytes]], int, int]:
+def _parse_fields(line: bytes, start: int) -> tuple[list[tuple[bytes, bytes]], int, int]:
     """Return the numeric fields (name, number), the number of other fields, and the offset where all fields end."""
     numbers: list[tuple[bytes, bytes]] = []
     equals = commas = 0
@@ -147,7 +147,7 @@ def _fields(line: bytes, start: int) -> tuple[list[tuple[bytes, bytes]], int, in
             continue
         elif mark == b"=":
             equals += 1
-            at, value = _value(line, place)
+            at, value = _parse_value(line, place)
             if value is not None:
                 numbers.append((line[name_at:place], value))
         elif mark == b",":
@@ -165,7 +165,7 @@ def _fields(line: bytes, start: int) -> tuple[list[tuple[bytes, bytes]], int, in
     return numbers, equals - len(numbers), at
 
 
-def _value(line: bytes, equals: int) -> tuple[int, bytes | None]:
+def _parse_value(line: bytes, equals: int) -> tuple[int, bytes | None]:
     """Return the end offset of a field's value, and the number as text; None in place of text or booleans.
 
     For quoted text, the offset is where the text begins.
@@ -187,11 +187,11 @@ def _value(line: bytes, equals: int) -> tuple[int, bytes | None]:
     return stop, None
 
 
-def _time(line: bytes, start: int) -> bytes:
+def _parse_time(line: bytes, start: int) -> bytes:
     match = _TIME.match(line, start)
     if not match:
         raise Malformed("bad timestamp")
-    text = _without_zeros(match[0])
+    text = _strip_zeros(match[0])
     if text == b"-":
         raise Malformed('strconv.ParseInt: parsing "-": invalid syntax')
     if text and line[match.end() :].strip(b" "):
@@ -199,7 +199,7 @@ def _time(line: bytes, start: int) -> bytes:
     return text
 
 
-def _without_zeros(digits: bytes) -> bytes:
+def _strip_zeros(digits: bytes) -> bytes:
     """Return the digits of an integer, without leading zeros if the digits are too many for `int`."""
     if len(digits) < _MANY_DIGITS:
         return digits

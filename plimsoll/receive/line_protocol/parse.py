@@ -284,17 +284,17 @@ class Parser:
         Points before `first` or after `last` are refused, as are new series of a `writer` that has added too many.
         Raise TooMany if there are more than MOST_VALUES or MOST_LINES, or a line is too long.
         """
-        names = self._names_at(now)
+        names = self._find_names(now)
         with names.for_writer(writer):
-            return self._parsed(names, body, unit, now, first, last)
+            return self._parse_pieces(names, body, unit, now, first, last)
 
-    def _parsed(self, names: SeriesNames, body: bytes, unit: int, now: int, first: int, last: int) -> Parsed:
+    def _parse_pieces(self, names: SeriesNames, body: bytes, unit: int, now: int, first: int, last: int) -> Parsed:
         """Parse a body piece by piece: split at separators where possible, else in full."""
         clock = Clock(unit, b"%d" % (now // unit), first, last)
         parsed = Parsed(Points([], *ParsedSamples.joined([])), 0, Faults(), Faults())
         text, values, count = 0, 0, 0
         batches: list[ParsedSamples] = []
-        for piece in pieces(body):
+        for piece in split_pieces(body):
             try:
                 lines = Lines(names, clock)
                 samples = lines.split(piece.lines, plain=piece.plain)
@@ -316,7 +316,7 @@ class Parser:
         self._used.update((id(series), (series, now)) for series in points.series)
         return parsed._replace(points=points, text=text)
 
-    def _names_at(self, now: int) -> SeriesNames:
+    def _find_names(self, now: int) -> SeriesNames:
         """Return the series names. If a limit is reached, drop series not written for a day, at most once an hour."""
         with self._lock:
             if self._names is None:
@@ -328,7 +328,7 @@ class Parser:
             return self._names
 
 
-def pieces(body: bytes) -> Iterator[BodyPiece]:
+def split_pieces(body: bytes) -> Iterator[BodyPiece]:
     """Yield the lines of a body in pieces of limited size, so that a long body is never split at once.
 
     A carriage return before a line end is removed, as InfluxDB would refuse such a line. Raise TooMany if a line is too
@@ -346,7 +346,7 @@ def pieces(body: bytes) -> Iterator[BodyPiece]:
         lines = text.removesuffix(b"\n").split(b"\n")
         first = before + 1 - (len(open_line.lines) if open_line else 0)
         if open_line or b'"' in text or b"\\" in text:
-            joined, open_line = _joined(lines, open_line)
+            joined, open_line = _join_lines(lines, open_line)
             yield BodyPiece(first, joined, plain=False)
         else:
             yield BodyPiece(first, lines, plain=True)
@@ -356,7 +356,7 @@ def pieces(body: bytes) -> Iterator[BodyPiece]:
         yield BodyPiece(before + 1 - len(open_line.lines), [open_line.text], plain=False)
 
 
-def _joined(lines: list[bytes], open_line: _OpenLine | None) -> tuple[list[bytes], _OpenLine | None]:
+def _join_lines(lines: list[bytes], open_line: _OpenLine | None) -> tuple[list[bytes], _OpenLine | None]:
     """Join lines where a line end is quoted or escaped; return the complete lines and the unfinished last line."""
     joined: list[bytes] = []
     for line in lines:

@@ -6,8 +6,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from threading import Lock, local
 
-from plimsoll.model.series import Series, host_key
-from plimsoll.receive.line_protocol.grammar import LONGEST_KEY, tags_of
+from plimsoll.model.series import Series, make_host_key
+from plimsoll.receive.line_protocol.grammar import LONGEST_KEY, split_tags
 
 _MOST_SPELLINGS = 16  # of one measurement with its tags
 _OVERHEAD = 300  # about what a name takes besides its bytes
@@ -46,7 +46,7 @@ class FieldNames(dict[bytes, int]):
         """Return the number of the series of a field name not seen in this spelling; add the series if it is new."""
         if len(name) > self._longest:
             raise RefusedSeries("max key length exceeded")
-        plain = _plain(name, b',= "')
+        plain = _unescape(name, b',= "')
         with self._names.lock:
             # Another spelling of the name, or another thread, may have added it.
             number = self.get(plain)
@@ -55,7 +55,7 @@ class FieldNames(dict[bytes, int]):
                     raise RefusedSeries(
                         f'invalid field name: input field "time" on measurement "{self._of.measurement}" is invalid'
                     )
-                series = Series(self._of.host, self._of.measurement, self._of.tags, _text(plain))
+                series = Series(self._of.host, self._of.measurement, self._of.tags, _decode_name(plain))
                 number = self[plain] = self._names.add(series)
             if name != plain and self._names.may_keep(name):
                 self[name] = number
@@ -109,12 +109,12 @@ class SeriesNames:
         """Return the field names of a valid measurement with tags. Raise RefusedSeries beyond a limit."""
         if (fields := self._heads.get(head)) is not None:
             return fields
-        of = _series(head)
+        of = _parse_series(head)
         with self.lock:
             fields = self._by_key.get(of.key)
             if fields is None:
                 self._check_room()
-                self._check_host(host_key(of.host))
+                self._check_host(make_host_key(of.host))
                 fields = self._by_key[of.key] = FieldNames(self, of, LONGEST_KEY - 4 - len(head))
                 self.name_bytes += 2 * len(head) + _HEAD_OVERHEAD + _TAG_OVERHEAD * len(of.tags)
             # The first spelling is always kept, so that its senders are not slowed down by others.
@@ -165,7 +165,7 @@ class SeriesNames:
         fields = self._by_key.get(of.key)
         if fields is None:
             fields = self._by_key[of.key] = FieldNames(self, of, LONGEST_KEY)
-            self._hosts.add(host_key(of.host))
+            self._hosts.add(make_host_key(of.host))
             self.name_bytes += _HEAD_OVERHEAD + sum(_TAG_OVERHEAD + len(name) + len(value) for name, value in of.tags)
         name = series.field.encode()
         if name not in fields:
@@ -176,10 +176,12 @@ class SeriesNames:
     def _check_room(self) -> None:
         bounds = self._bounds
         if len(self.series) >= bounds.series or self.name_bytes > bounds.names:
-            raise RefusedSeries(_too_many("max-series-per-database", f"{bounds.series} series", "series"))
+            raise RefusedSeries(_explain_too_many("max-series-per-database", f"{bounds.series} series", "series"))
         if self._of_writer.series >= bounds.writer_series:
             raise RefusedSeries(
-                _too_many("max-series-per-database", f"{bounds.writer_series} series of a sender", "writer_series")
+                _explain_too_many(
+                    "max-series-per-database", f"{bounds.writer_series} series of a sender", "writer_series"
+                )
             )
 
     def _check_host(self, host: str) -> None:
@@ -187,33 +189,35 @@ class SeriesNames:
             return
         bounds, brought = self._bounds, self._of_writer
         if len(self._hosts) >= bounds.hosts:
-            raise RefusedSeries(_too_many("max-hosts", f"{bounds.hosts} hosts", "hosts"))
+            raise RefusedSeries(_explain_too_many("max-hosts", f"{bounds.hosts} hosts", "hosts"))
         if len(brought.hosts) >= bounds.writer_hosts:
-            raise RefusedSeries(_too_many("max-hosts", f"{bounds.writer_hosts} hosts of a sender", "writer_hosts"))
+            raise RefusedSeries(
+                _explain_too_many("max-hosts", f"{bounds.writer_hosts} hosts of a sender", "writer_hosts")
+            )
         self._hosts.add(host)
         brought.hosts.add(host)
 
 
-def _too_many(bound_name: str, bound: str, setting: str) -> str:
+def _explain_too_many(bound_name: str, bound: str, setting: str) -> str:
     return f"{bound_name} limit exceeded: no more than {bound}; raise limits.{setting} in up.toml if they are yours"
 
 
-def _series(head: bytes) -> Series:
+def _parse_series(head: bytes) -> Series:
     """Return the series of a measurement with tags, with an empty field. Raise RefusedSeries without a tag `host`."""
-    measurement, tags = tags_of(head)
-    named = {_text(_plain(name, b",= ")): _text(_plain(value, b",= ")) for name, value in tags}
+    measurement, tags = split_tags(head)
+    named = {_decode_name(_unescape(name, b",= ")): _decode_name(_unescape(value, b",= ")) for name, value in tags}
     if not (host := named.pop("host", "")):
         raise RefusedSeries(
             'no tag "host" says whose the point is; let the agent add it (Telegraf: omit_hostname = false)'
         )
-    return Series(host, _text(_plain(measurement, b", ")), tuple(sorted(named.items())), "")
+    return Series(host, _decode_name(_unescape(measurement, b", ")), tuple(sorted(named.items())), "")
 
 
-def _plain(name: bytes, special: bytes) -> bytes:
+def _unescape(name: bytes, special: bytes) -> bytes:
     return _ESCAPED[special].sub(rb"\1", name) if b"\\" in name else name
 
 
-def _text(name: bytes) -> str:
+def _decode_name(name: bytes) -> str:
     try:
         return name.decode("utf-8")
     except UnicodeDecodeError:

@@ -30,7 +30,7 @@ class ServerAddress:
 
     @classmethod
     def parse(cls, text: str, settings: Collection[str]) -> "ServerAddress":
-        """Return the address in a text that has a scheme (see `scheme_of`). Its query may have these `settings`.
+        """Return the address in a text that has a scheme (see `find_scheme`). Its query may have these `settings`.
 
         Raise Unusable if the text is no such address, or contains a password.
         """
@@ -42,9 +42,9 @@ class ServerAddress:
             parts = urlsplit(url)
             usable = bool(parts.hostname) and parts.port != 0 and not parts.fragment and rest.startswith("//")
         except ValueError:
-            raise _no_address(text, kind) from None
+            raise _explain_address(text, kind) from None
         if not usable or (plus and tls != "https"):
-            raise _no_address(text, kind)
+            raise _explain_address(text, kind)
         if parts.username or parts.password:
             raise Unusable(f"{kind}://{parts.hostname}: its address must hold no password; the environment has it")
         # A time has its offset behind a plus sign, which a query otherwise has for a space.
@@ -61,7 +61,7 @@ class ServerAddress:
         return cls(kind, whole.rstrip("/"), url, hosts, when, rest_of_query)
 
 
-def scheme_of(source: str, schemes: Mapping[str, object]) -> str | None:
+def find_scheme(source: str, schemes: Mapping[str, object]) -> str | None:
     """Return the scheme of a source that is the URL of a server; None if the source is no URL.
 
     Raise Unusable for a URL whose scheme is not in `schemes`, or that lost a slash because it was taken for a path.
@@ -79,5 +79,5 @@ def scheme_of(source: str, schemes: Mapping[str, object]) -> str | None:
     )
 
 
-def _no_address(text: str, scheme: str) -> Unusable:
+def _explain_address(text: str, scheme: str) -> Unusable:
     return Unusable(f'"{text}": is not an address; write it like {scheme}://127.0.0.1:9090')

@@ -9,16 +9,16 @@ from plimsoll.model.errors import Unusable
 from plimsoll.model.http_connections import is_loopback
 from plimsoll.model.log import Times
 from plimsoll.model.samples import Samples
-from plimsoll.model.series import Series, host_key
+from plimsoll.model.series import Series, make_host_key
 from plimsoll.receive.exporters.counter_state import LONGEST_GAP
 from plimsoll.receive.exporters.history import History
-from plimsoll.receive.exporters.translate import HOST_LABELS, INSTANCE, Translator, without_port
+from plimsoll.receive.exporters.translate import HOST_LABELS, INSTANCE, Translator, strip_port
 from plimsoll.receive.servers.address import ServerAddress
 from plimsoll.receive.servers.renamed import StoredNames
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.store.prometheus_api import PrometheusApi
-from plimsoll.store.protocol import FoundSeries, SampleReader, joined_spellings
-from plimsoll.store.quoting import identifier, literal
+from plimsoll.store.protocol import FoundSeries, SampleReader, join_spellings
+from plimsoll.store.quoting import escape_regex, quote_identifier
 
 SETTINGS = ("match",)
 _TOKEN, _USER, _PASSWORD, _TENANT = "PROMETHEUS_TOKEN", "PROMETHEUS_USER", "PROMETHEUS_PASSWORD", "PROMETHEUS_ORG_ID"
@@ -50,7 +50,7 @@ class PrometheusSamples(SampleReader):
         self, address: ServerAddress, signals: Mapping[str, Signal], notify: Callable[[str], None] = lambda _: None
     ) -> None:
         self.name = address.name
-        is_near, secrets = is_loopback(address.url), _secrets(os.environ)
+        is_near, secrets = is_loopback(address.url), _read_secrets(os.environ)
         place = f"{_TOKEN}, or {_USER} and {_PASSWORD}"
         named = address.name, address.url, "Prometheus", secrets, place
         self._api = PrometheusApi(*named, is_near=is_near, read_s=_PATIENCE_S)
@@ -72,25 +72,27 @@ class PrometheusSamples(SampleReader):
         self._samples.clear()
         first, last = max(-(-(start - LONGEST_GAP) // _MS), 1), end // _MS
         names = sorted(self._history.metric_names.intersection(self._api.label_values("__name__", first, last)))
-        targets = [*self._targets(names, first, last, {host_key(host) for host in hosts})]
+        targets = [*self._list_targets(names, first, last, {make_host_key(host) for host in hosts})]
         notified = time.monotonic()
         for number, matchers in enumerate(targets):
             if time.monotonic() - notified > _NOTICE_S:
                 notified = time.monotonic()
                 self._notify(f"{self.name}: {number:,} of {len(targets):,} targets, {self._values:,} values so far")
-            for metric_names in _chunks(names):
-                for labels, samples in self._raw(_selector(metric_names, [*matchers, self._matcher]), first, last):
+            for metric_names in _split_chunks(names):
+                for labels, samples in self._read_raw(
+                    _build_selector(metric_names, [*matchers, self._matcher]), first, last
+                ):
                     self._history.add(labels, samples)
             self._keep(start, end)
         return FoundSeries(sorted((parts[0][0] for parts in self._samples.values()), key=lambda s: s.key), 0)
 
     def read(self, series: Sequence[Series], start: int, end: int) -> list[Samples]:
         """Return the samples in a range of series that `series` has read; a second call finds none."""
-        return [joined_spellings(s, self._samples.pop(s.key, [])).between(start, end) for s in series]
+        return [join_spellings(s, self._samples.pop(s.key, [])).between(start, end) for s in series]
 
-    def _targets(self, names: Sequence[str], first: int, last: int, hosts: set[str]) -> Iterator[list[str]]:
+    def _list_targets(self, names: Sequence[str], first: int, last: int, hosts: set[str]) -> Iterator[list[str]]:
         """Yield label matchers, a list for each target of these hosts; no series matches two targets."""
-        selectors = [_selector(chunk, [self._matcher]) for chunk in _chunks(names)]
+        selectors = [_build_selector(chunk, [self._matcher]) for chunk in _split_chunks(names)]
         if not selectors:
             return
         present = set(self._api.label_names(first, last, selectors))
@@ -100,12 +102,12 @@ class PrometheusSamples(SampleReader):
                 continue
             values = {v for selector in selectors for v in self._api.label_values(label, first, last, [selector])}
             for value in sorted(filter(None, values)):
-                host = without_port(value) if label == INSTANCE else value
-                if not hosts or host_key(host) in hosts:
-                    yield [f"{_label(label)}={identifier(value)}", *unset]
+                host = strip_port(value) if label == INSTANCE else value
+                if not hosts or make_host_key(host) in hosts:
+                    yield [f"{_label(label)}={quote_identifier(value)}", *unset]
             unset.append(f'{_label(label)}=""')
 
-    def _raw(self, selector: str, first: int, last: int) -> Iterator[tuple[Mapping[str, str], Samples]]:
+    def _read_raw(self, selector: str, first: int, last: int) -> Iterator[tuple[Mapping[str, str], Samples]]:
         """Yield labels and samples of the selected series after `first` up to `last` (ms), a span at a time."""
         length = _FIRST_PIECE
         begin = first
@@ -135,7 +137,7 @@ class PrometheusSamples(SampleReader):
             )
 
 
-def _secrets(environment: Mapping[str, str]) -> dict[str, str]:
+def _read_secrets(environment: Mapping[str, str]) -> dict[str, str]:
     """Return HTTP headers with the environment's token, or user and password, and tenant (Mimir, Cortex), if set."""
     headers: dict[str, str] = {}
     token, user = environment.get(_TOKEN, ""), environment.get(_USER, "")
@@ -152,15 +154,15 @@ def _secrets(environment: Mapping[str, str]) -> dict[str, str]:
     return headers
 
 
-def _chunks(names: Sequence[str]) -> list[Sequence[str]]:
+def _split_chunks(names: Sequence[str]) -> list[Sequence[str]]:
     return [names[at : at + _NAMES_AT_ONCE] for at in range(0, len(names), _NAMES_AT_ONCE)]
 
 
-def _selector(names: Sequence[str], matchers: Sequence[str]) -> str:
-    any_name = "__name__=~" + identifier("|".join(map(literal, names)))
+def _build_selector(names: Sequence[str], matchers: Sequence[str]) -> str:
+    any_name = "__name__=~" + quote_identifier("|".join(map(escape_regex, names)))
     return "{" + ",".join([any_name, *filter(None, matchers)]) + "}"
 
 
 def _label(name: str) -> str:
     """Return a label name as PromQL writes it: quoted if it is no identifier, such as `host.name`."""
-    return name if name.isidentifier() else identifier(name)
+    return name if name.isidentifier() else quote_identifier(name)

@@ -3,12 +3,12 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from plimsoll.model.remark import listed
+from plimsoll.model.remark import join_names
 from plimsoll.model.samples import Samples
-from plimsoll.model.series import Series, host_key
+from plimsoll.model.series import Series, make_host_key
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.store.influx.samples import InfluxSamples
-from plimsoll.store.protocol import FoundSeries, SampleReader, joined_spellings
+from plimsoll.store.protocol import FoundSeries, SampleReader, join_spellings
 
 _MOST_NAMED = 3
 
@@ -54,16 +54,16 @@ class RenamedSamples(SampleReader):
         If the store names the host by another tag, the series of all hosts are read and then selected.
         """
         stored = self._reader.series(start, end, () if "host" in self._names.tags.values() else hosts)
-        host_keys = {host_key(host) for host in hosts}
+        host_keys = {make_host_key(host) for host in hosts}
         self._stored.clear()
         by_key: dict[object, Series] = {}
         for stored_series in stored.series:
             series = self._names.renamed(stored_series)
-            if not host_keys or host_key(series.host) in host_keys:
+            if not host_keys or make_host_key(series.host) in host_keys:
                 by_key.setdefault(series.key, series)
                 self._stored.setdefault(series.key, []).append(stored_series)
         renamed = sorted(by_key.values(), key=lambda series: series.key)
-        return stored._replace(series=renamed, notes=tuple(self._side_by_side(renamed)))
+        return stored._replace(series=renamed, notes=tuple(self._note_several_writers(renamed)))
 
     def read(self, series: Sequence[Series], start: int, end: int) -> list[Samples]:
         """Return the samples of each series in a range.
@@ -74,11 +74,11 @@ class RenamedSamples(SampleReader):
         stored = [origin for part in series for origin in self._stored.get(part.key, ())]
         samples = iter(self._reader.read(stored, start, end))
         return [
-            joined_spellings(part, [(origin, next(samples)) for origin in self._stored.get(part.key, ())])
+            join_spellings(part, [(origin, next(samples)) for origin in self._stored.get(part.key, ())])
             for part in series
         ]
 
-    def _side_by_side(self, series: Iterable[Series]) -> Iterator[str]:
+    def _note_several_writers(self, series: Iterable[Series]) -> Iterator[str]:
         """Yield a note on each measurement that is written more than once for a host, with the tags that differ."""
         groups: dict[tuple[str, str, tuple[tuple[str, str], ...], str], list[Series]] = {}
         for part in series:
@@ -93,4 +93,4 @@ class RenamedSamples(SampleReader):
         for (host, measurement), tag_texts in differences.items():
             if tag_texts:
                 text = f"{measurement} of {host} is written {len(tag_texts)} times, with the tags"
-                yield f"{text} {listed(sorted(tag_texts), _MOST_NAMED)}: the first counts"
+                yield f"{text} {join_names(sorted(tag_texts), _MOST_NAMED)}: the first counts"

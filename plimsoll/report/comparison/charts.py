@@ -6,7 +6,7 @@ from itertools import islice
 from plimsoll.charts.chart import Chart, ChartLimit, Charts, ChartSeries
 from plimsoll.comparison.compare import Comparison, RunSide
 from plimsoll.comparison.compared_signal import Compared
-from plimsoll.comparison.sentences import place
+from plimsoll.comparison.sentences import name_place
 from plimsoll.model.run import Phase
 from plimsoll.model.samples import Samples
 from plimsoll.model.times import Zone
@@ -31,16 +31,16 @@ class Overlaid:
     def add(self, comparison: Comparison, compared: Compared) -> Chart | None:
         """Return a new chart of a signal in both runs; None if neither run has samples."""
         lines = [
-            ChartSeries(f"{side.name}: {place(compared)}", kind, samples, caption=side.name)
+            ChartSeries(f"{side.name}: {name_place(compared)}", kind, samples, caption=side.name)
             for side, subject, kind in (
                 (comparison.second, compared.other, "line-1"),
                 (comparison.first, compared.subject, "line-4"),
             )
-            if (samples := _samples(side, compared.name, subject)) is not None
+            if (samples := _find_samples(side, compared.name, subject)) is not None
         ]
         if not lines:
             return None
-        label = f"{compared.signal.title} of {place(compared)} in both runs, over the time since their start"
+        label = f"{compared.signal.title} of {name_place(compared)} in both runs, over the time since their start"
         levels = (
             finding.track.healthy.limit
             for finding in comparison.second.review.findings
@@ -56,7 +56,7 @@ class Overlaid:
         return self.charts.add(lines, compared.signal.unit, label, limits=limits)
 
 
-def _samples(side: RunSide, name: str, subject: Subject) -> Samples | None:
+def _find_samples(side: RunSide, name: str, subject: Subject) -> Samples | None:
     """Return the samples of a signal, with times since the start of the run (ns); None without samples."""
     samples, start = side.review.signals.of(name).get(subject), side.review.start
     return None if samples is None or start is None else Samples(samples.times - start, samples.values)

@@ -7,7 +7,7 @@ from plimsoll.comparison.summary import ANSWERS, answer
 from plimsoll.model.document import Block, Document, Section, VerdictBlock
 from plimsoll.model.times import Zone
 from plimsoll.report.comparison.charts import Overlaid
-from plimsoll.report.comparison.document import blocks, name_of, runs_section, signals_section
+from plimsoll.report.comparison.document import build_blocks, build_runs_section, build_signals_section, name_of
 from plimsoll.report.render.html import render_page
 
 
@@ -18,13 +18,13 @@ def render(comparisons: Sequence[Comparison], zone: Zone | None = None, now: int
     for comparison in comparisons:
         if len(comparisons) > 1:
             parts.append(Section(comparison.second.name, ()))
-        parts += blocks(comparison, zone, charts)
+        parts += build_blocks(comparison, zone, charts)
     name = name_of(comparisons)
     document = Document(
         "comparison",
         f"{ANSWERS[answer(comparisons[0])]} {name}",
         name,
-        (*parts, runs_section(comparisons), signals_section(comparisons)),
+        (*parts, build_runs_section(comparisons), build_signals_section(comparisons)),
         simulated=any(
             side.review.run.simulated for comparison in comparisons for side in (comparison.first, comparison.second)
         ),

@@ -10,12 +10,12 @@ from pydantic import BeforeValidator, Field
 
 from plimsoll.comparison.compare import Comparison
 from plimsoll.comparison.compared_signal import ComparisonOutcome
-from plimsoll.comparison.doubts import doubts
+from plimsoll.comparison.doubts import list_doubts
 from plimsoll.comparison.run_table import run_table
-from plimsoll.comparison.summary import answer, story
-from plimsoll.model.json_part import JsonPart, OptionalInstant, attribute, optional
-from plimsoll.model.times import iso
-from plimsoll.review.sentences import breach_sentence
+from plimsoll.comparison.summary import answer, tell_story
+from plimsoll.model.json_part import JsonPart, OptionalInstant, make_optional_getter, read_attribute
+from plimsoll.model.times import format_iso
+from plimsoll.review.sentences import describe_breach
 
 SCHEMA = "plimsoll.comparison/1"
 OutcomeName = Literal[
@@ -23,8 +23,8 @@ OutcomeName = Literal[
 ]
 RankChance = Annotated[float | None, BeforeValidator(lambda ranks: ranks and ranks.chance)]
 Count = Annotated[int, BeforeValidator(len)]
-Start = Annotated[str | None, BeforeValidator(lambda phase: phase and iso(phase.start))]
-End = Annotated[str | None, BeforeValidator(lambda phase: phase and iso(phase.end))]
+Start = Annotated[str | None, BeforeValidator(lambda phase: phase and format_iso(phase.start))]
+End = Annotated[str | None, BeforeValidator(lambda phase: phase and format_iso(phase.end))]
 
 
 class IntervalPart(JsonPart):
@@ -39,48 +39,48 @@ class ComparedRun(JsonPart):
 
     name: str = Field(description="The name of the run in all outputs.")
     source: str = Field(description="The run as named on the command line.")
-    labels: dict[str, str] = attribute("review.run.labels")
-    simulated: bool = attribute("review.run.simulated")
-    start: OptionalInstant = attribute("review.start")
-    end: OptionalInstant = attribute("review.end")
-    hosts: list[str] = attribute("review.hosts")
-    verdict: Literal["healthy", "not-healthy", "unknown"] = attribute("review.verdict", "That of its review.")
+    labels: dict[str, str] = read_attribute("review.run.labels")
+    simulated: bool = read_attribute("review.run.simulated")
+    start: OptionalInstant = read_attribute("review.start")
+    end: OptionalInstant = read_attribute("review.end")
+    hosts: list[str] = read_attribute("review.hosts")
+    verdict: Literal["healthy", "not-healthy", "unknown"] = read_attribute("review.verdict", "That of its review.")
 
 
 class ComparedPhase(JsonPart):
     """A phase that both runs have; start and end are null for the whole run."""
 
     name: str
-    baseline_start: Start = attribute("first")
-    baseline_end: End = attribute("first")
-    start: Start = attribute("second")
-    end: End = attribute("second")
+    baseline_start: Start = read_attribute("first")
+    baseline_end: End = read_attribute("first")
+    start: Start = read_attribute("second")
+    end: End = read_attribute("second")
 
 
 class LevelPart(JsonPart):
     """A signal in one run."""
 
-    mean: float = attribute("mean.mean")
-    error: float = attribute("mean.error", "Standard error of the mean, by the stationary bootstrap.")
-    samples: int = attribute("mean.samples")
-    effective_samples: float = attribute(
+    mean: float = read_attribute("mean.mean")
+    error: float = read_attribute("mean.error", "Standard error of the mean, by the stationary bootstrap.")
+    samples: int = read_attribute("mean.samples")
+    effective_samples: float = read_attribute(
         "mean.effective", "How many independent samples would know the mean as well: neighbours tell much the same."
     )
-    p5: float = attribute("p5.value")
-    p95: float = attribute("p95.value")
-    min: float = attribute("lowest")
-    max: float = attribute("highest")
+    p5: float = read_attribute("p5.value")
+    p95: float = read_attribute("p95.value")
+    min: float = read_attribute("lowest")
+    max: float = read_attribute("highest")
 
 
 class SignalPart(JsonPart):
     """A signal of one host and instance in both runs, in one phase."""
 
-    signal: str = attribute("name")
-    title: str = attribute("signal.title")
-    unit: str = attribute("signal.unit")
-    host: str = attribute("subject.host")
-    instance: str | None = attribute("subject.instance")
-    other_host: str = attribute("other.host", "The host in the other run; mostly the same.")
+    signal: str = read_attribute("name")
+    title: str = read_attribute("signal.title")
+    unit: str = read_attribute("signal.unit")
+    host: str = read_attribute("subject.host")
+    instance: str | None = read_attribute("subject.instance")
+    other_host: str = read_attribute("other.host", "The host in the other run; mostly the same.")
     phase: str
     outcome: OutcomeName = Field(
         description="regression: worse by more than the tolerance, the load and the spread between runs of one build"
@@ -89,12 +89,12 @@ class SignalPart(JsonPart):
         " as much. within-tolerance: the difference is too small to matter. same: the samples exclude a "
         "difference above the tolerance. unclear: too few samples to tell."
     )
-    critical: bool = attribute("treatment.critical", "Whether a regression of it makes the run worse.")
-    worse: Literal["higher", "lower", "either"] = attribute("treatment.worse")
-    tolerance: float = attribute("tolerated", "Smaller differences do not matter; in the unit of the signal.")
-    baseline: LevelPart = attribute("first")
-    other: LevelPart = attribute("second")
-    difference: float = attribute("difference.value", "Of the means: the other run less the baseline.")
+    critical: bool = read_attribute("treatment.critical", "Whether a regression of it makes the run worse.")
+    worse: Literal["higher", "lower", "either"] = read_attribute("treatment.worse")
+    tolerance: float = read_attribute("tolerated", "Smaller differences do not matter; in the unit of the signal.")
+    baseline: LevelPart = read_attribute("first")
+    other: LevelPart = read_attribute("second")
+    difference: float = read_attribute("difference.value", "Of the means: the other run less the baseline.")
     interval: IntervalPart = Field(description="The interval of the difference.")
     change: float | None = Field(
         description="The difference as a share of the baseline; null if a share has no meaning."
@@ -107,14 +107,14 @@ class SignalPart(JsonPart):
         description="For comparison: the median of the differences between independent parts of the runs (Hodges "
         "and Lehmann). Null where a signal drifts too slowly for independent parts."
     )
-    shift_chance: RankChance = attribute("ranks", "Its chance, by ranks (Mann and Whitney); null likewise.")
-    p95_difference: float = attribute("peaks.value")
-    p95_interval: IntervalPart = attribute("peaks.interval")
-    comparable_peaks: bool = attribute(
+    shift_chance: RankChance = read_attribute("ranks", "Its chance, by ranks (Mann and Whitney); null likewise.")
+    p95_difference: float = read_attribute("peaks.value")
+    p95_interval: IntervalPart = read_attribute("peaks.interval")
+    comparable_peaks: bool = read_attribute(
         lambda compared: compared.first.samples.interval == compared.second.samples.interval,
         "Whether both runs were sampled at the same interval: a longer one flattens peaks.",
     )
-    limit_crossed_in: Literal["baseline", "other"] | None = attribute(
+    limit_crossed_in: Literal["baseline", "other"] | None = read_attribute(
         "crossed_in", "The only run that crossed a documented limit of it; null if none or both did."
     )
 
@@ -122,7 +122,7 @@ class SignalPart(JsonPart):
 class LoadPart(JsonPart):
     """Whether both runs were under the same load in the compared phase."""
 
-    same: bool | None = attribute("is_same", "Null if it is not known.")
+    same: bool | None = read_attribute("is_same", "Null if it is not known.")
     throughput_lost: bool = Field(
         description="Whether there were fewer operations although as many users waited, or connections were open."
     )
@@ -135,19 +135,19 @@ class LoadPart(JsonPart):
 class CrossedPart(JsonPart):
     """A documented limit that was crossed."""
 
-    rule: str = attribute("rule.id")
-    signal: str = attribute("rule.signal")
-    severity: Literal["info", "warning", "critical"] = attribute("rule.severity")
-    host: str = attribute(lambda finding: finding.subject.host if finding.subject else "")
-    instance: str | None = attribute(optional("subject.instance"))
-    sentence: str = attribute(breach_sentence)
+    rule: str = read_attribute("rule.id")
+    signal: str = read_attribute("rule.signal")
+    severity: Literal["info", "warning", "critical"] = read_attribute("rule.severity")
+    host: str = read_attribute(lambda finding: finding.subject.host if finding.subject else "")
+    instance: str | None = read_attribute(make_optional_getter("subject.instance"))
+    sentence: str = read_attribute(describe_breach)
 
 
 class ThresholdsPart(JsonPart):
     """Limits (warning and critical) that only one of the runs crossed."""
 
-    only_baseline: list[CrossedPart] = attribute("only_first")
-    only_other: list[CrossedPart] = attribute("only_second")
+    only_baseline: list[CrossedPart] = read_attribute("only_first")
+    only_other: list[CrossedPart] = read_attribute("only_second")
     both: Annotated[list[CrossedPart], BeforeValidator(lambda pairs: [second for _, second in pairs])]
     unjudged: list[CrossedPart] = Field(description="Limits crossed in one run and not judged in the other.")
 
@@ -155,32 +155,32 @@ class ThresholdsPart(JsonPart):
 class BeyondPart(JsonPart):
     """A change that the mean of a signal hides, and that the baseline did not have."""
 
-    what: Literal["stalls", "failures", "peaks", "noise"] = attribute(
+    what: Literal["stalls", "failures", "peaks", "noise"] = read_attribute(
         "shape",
         "stalls: hardly any work for 20 s or longer, at least twice. failures: at least 20 % of the "
         "requests failed for at least a minute without a break. peaks: more time above 1.5 times the "
         "99th percentile of the baseline. noise: samples deviate more from their neighbours.",
     )
-    signal: str = attribute("compared.name")
-    title: str = attribute("compared.signal.title")
-    unit: str = attribute("compared.signal.unit")
-    host: str = attribute("compared.subject.host")
-    instance: str | None = attribute("compared.subject.instance")
-    baseline: float = attribute(
+    signal: str = read_attribute("compared.name")
+    title: str = read_attribute("compared.signal.title")
+    unit: str = read_attribute("compared.signal.unit")
+    host: str = read_attribute("compared.subject.host")
+    instance: str | None = read_attribute("compared.subject.instance")
+    baseline: float = read_attribute(
         "before",
         "The share of samples stalled, the longest time on end in which requests failed (s), "
         "the 99th percentile, or the median deviation.",
     )
-    other: float = attribute("after")
+    other: float = read_attribute("after")
 
 
 class CounterPart(JsonPart):
     """A counter without a signal whose mean changed by more than a quarter, or whose peaks are higher by half."""
 
-    counter: str = attribute("name")
-    host: str = attribute("series.host")
-    baseline: float = attribute("before", "The mean; of a counter that only grows, the mean increase.")
-    other: float = attribute("after")
+    counter: str = read_attribute("name")
+    host: str = read_attribute("series.host")
+    baseline: float = read_attribute("before", "The mean; of a counter that only grows, the mean increase.")
+    other: float = read_attribute("after")
     grows: bool
     peaks: bool = Field(description="Whether the values are 99th percentiles, as the means are alike.")
     costs: bool = Field(description="Whether it rose by half (a queue to twice) and its name says that this is worse.")
@@ -192,16 +192,16 @@ class CountersPart(JsonPart):
     compared: int
     constant: int = Field(description="The number of counters that are constant in both runs.")
     too_few: int = Field(description="The number of counters with too few samples.")
-    only_baseline: Count = attribute("only_first")
-    only_other: Count = attribute("only_second")
+    only_baseline: Count = read_attribute("only_first")
+    only_other: Count = read_attribute("only_second")
     changed: list[CounterPart]
 
 
 class RecordedPart(JsonPart):
     """A signal that only one run has, on a host that both have."""
 
-    signal: str = attribute("name")
-    title: str = attribute("signal.title")
+    signal: str = read_attribute("name")
+    title: str = read_attribute("signal.title")
     host: str
     instances: list[str]
 
@@ -216,24 +216,24 @@ class ComparedHost(JsonPart):
 class RowPart(JsonPart):
     """A run in the run table."""
 
-    run: str = attribute("side.name")
-    labels: dict[str, str] = attribute("side.review.run.labels")
+    run: str = read_attribute("side.name")
+    labels: dict[str, str] = read_attribute("side.review.run.labels")
     cells: dict[str, str] = Field(description="The texts by column; columns without records are left out.")
 
 
 class SetPart(JsonPart):
     """A label, or the facts of a host, that differ between the runs."""
 
-    what: str = attribute("name")
-    baseline: str = attribute("first")
-    other: str = attribute("second")
+    what: str = read_attribute("name")
+    baseline: str = read_attribute("first")
+    other: str = read_attribute("second")
 
 
 class RenamedPart(JsonPart):
     """A host or instance of the baseline, and the one of the other run that may be the same under a new name."""
 
-    baseline: str = attribute("first")
-    other: str = attribute("second")
+    baseline: str = read_attribute("first")
+    other: str = read_attribute("second")
     host: str | None = Field(description="The host of an instance, in the other run; null for a host.")
 
 
@@ -278,18 +278,18 @@ class ComparisonDocument(JsonPart):
     table: list[RowPart] = Field(description="The run table: a row for each run, the baseline first.")
 
 
-def document(comparisons: Sequence[Comparison]) -> ComparisonDocument:
+def build_document(comparisons: Sequence[Comparison]) -> ComparisonDocument:
     """Return the comparisons of runs with one baseline as schema plimsoll.comparison/1."""
     return ComparisonDocument.model_validate(
         {
             "baseline": comparisons[0].first,
-            "comparisons": [_comparison(comparison) for comparison in comparisons],
+            "comparisons": [_encode_comparison(comparison) for comparison in comparisons],
             "table": run_table(comparisons),
         }
     )
 
 
-def _comparison(comparison: Comparison) -> dict[str, object]:
+def _encode_comparison(comparison: Comparison) -> dict[str, object]:
     """Return the fields of one comparison, as `ComparisonPart` names them."""
     only_baseline, only_other = comparison.lone
     hosts_only_baseline, hosts_only_other = comparison.hosts.alone
@@ -297,8 +297,8 @@ def _comparison(comparison: Comparison) -> dict[str, object]:
         "run": comparison.second,
         "baselines": [side.name for side in comparison.baselines],
         "answer": answer(comparison),
-        "story": story(comparison),
-        "doubts": doubts(comparison),
+        "story": tell_story(comparison),
+        "doubts": list_doubts(comparison),
         "phase": comparison.phase.name,
         "phases": comparison.phases,
         "set_differently": comparison.set_differently,

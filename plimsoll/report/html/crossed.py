@@ -7,22 +7,29 @@ from typing import Any
 
 from plimsoll.charts.chart import Chart, Charts, Span
 from plimsoll.model.times import Zone
-from plimsoll.model.value_text import percent, quantity
-from plimsoll.report.html.finding_lines import constant, finding_lines, limits
-from plimsoll.report.html.related_signals import related_signals
-from plimsoll.report.wording import brief_crossings, condition_text, lasted, old_limits, used_by, where
+from plimsoll.model.value_text import format_percent, format_value
+from plimsoll.report.html.finding_lines import describe_constant, draw_finding, list_limits
+from plimsoll.report.html.related_signals import find_related_signals
+from plimsoll.report.wording import (
+    describe_brief_crossings,
+    describe_condition,
+    describe_place,
+    describe_users,
+    format_lasting,
+    list_old_limits,
+)
 from plimsoll.review.findings import Finding, Outcome
 from plimsoll.review.recorded_signals import RecordedSignals
 from plimsoll.review.review import Review
 from plimsoll.review.sentences import (
-    breach_sentence,
-    how_long,
-    in_phase,
-    note_sentence,
-    place,
-    threshold,
-    worst_crossed,
-    worst_text,
+    describe_breach,
+    describe_length,
+    describe_note,
+    describe_phase,
+    find_worst_crossed,
+    format_threshold,
+    format_worst,
+    name_place,
 )
 from plimsoll.review.verdict import Group
 from plimsoll.rules.wording import limit_text
@@ -35,7 +42,7 @@ _LISTED_WHERE_OFTEN = 200  # for an often crossed rule, all crossings count toge
 _LISTED_SUBJECTS = 120
 
 
-def anchor(kind: str, signal: str, host: str = "") -> str:
+def make_anchor(kind: str, signal: str, host: str = "") -> str:
     """Return the id by which links refer to a section: `crossed-cpu-busy`."""
     return "-".join(part for part in (kind, signal.replace(".", "-"), host) if part)
 
@@ -56,38 +63,40 @@ class CrossedSections:
         turns = zip_longest(*([at] * min(len(group.findings), DRAWN_PER_SIGNAL) for at, group in enumerate(groups)))
         drawn = [at for turn in turns for at in turn if at is not None][:DRAWN_IN_ALL]
         return [
-            self._section(group, drawn.count(at), related=at < _SIGNALS_WITH_RELATED and group.worst.severe)
+            self._build_section(group, drawn.count(at), related=at < _SIGNALS_WITH_RELATED and group.worst.severe)
             for at, group in enumerate(groups)
         ]
 
-    def _section(self, group: Group, count: int, *, related: bool) -> dict[str, Any]:
+    def _build_section(self, group: Group, count: int, *, related: bool) -> dict[str, Any]:
         """Return the section on a signal: charts of the `count` worst findings, table rows for the other findings."""
         rest = group.findings[count:]
         worst = {finding.rule.id: finding for finding in reversed(group.findings)}
         return {
-            "id": anchor("crossed", group.signal),
+            "id": make_anchor("crossed", group.signal),
             "severity": group.severity,
             "title": group.worst.signal.title,
-            "place": where(group),
+            "place": describe_place(group),
             "drawn": [
-                self._subject(finding, group, related=related and at == 0, drawn=group.findings[:at])
+                self._describe_subject(finding, group, related=related and at == 0, drawn=group.findings[:at])
                 for at, finding in enumerate(group.findings[:count])
             ],
             "rest": rest[:_LISTED_SUBJECTS],
             "hidden": max(0, len(rest) - _LISTED_SUBJECTS),
-            "rules": [(rule, self._whole_condition(worst[rule.id])) for rule in group.rules],
-            "old_limits": old_limits(group.not_counted, group.signal),
+            "rules": [(rule, self._describe_condition(worst[rule.id])) for rule in group.rules],
+            "old_limits": list_old_limits(group.not_counted, group.signal),
         }
 
-    def _whole_condition(self, finding: Finding) -> str:
-        text = condition_text(finding.rule, finding.signal.unit)
+    def _describe_condition(self, finding: Finding) -> str:
+        text = describe_condition(finding.rule, finding.signal.unit)
         for condition in finding.rule.and_:
             signal = self.review.question.signals[condition.signal]
             limit = limit_text(condition.healthy, signal.unit)
-            text += f"; and {signal.title} ({condition_text(condition, signal.unit)}) not {limit}"
+            text += f"; and {signal.title} ({describe_condition(condition, signal.unit)}) not {limit}"
         return text
 
-    def _subject(self, finding: Finding, group: Group, *, related: bool, drawn: Sequence[Finding]) -> dict[str, Any]:
+    def _describe_subject(
+        self, finding: Finding, group: Group, *, related: bool, drawn: Sequence[Finding]
+    ) -> dict[str, Any]:
         """Return a finding with all details; its `title` distinguishes it from other findings of its signal.
 
         The chart is left out if the chart of a finding in `drawn` shows the same values, and so the limits of both
@@ -99,60 +108,68 @@ class CrossedSections:
         several = len(crossings) > 1 or finding.outcome == Outcome.OFTEN
         several_places = len({finding.subject for finding in group.findings}) > 1
         is_drawn = _is_drawn(finding, drawn)
-        titles = (place(finding) if several_places else "", threshold(finding) if len(group.rules) > 1 else "")
+        titles = (
+            name_place(finding) if several_places else "",
+            format_threshold(finding) if len(group.rules) > 1 else "",
+        )
         return {
             "finding": finding,
             "title": " · ".join(filter(None, titles)),
-            "sentence": _sentence(finding),
-            "facts": self._facts(finding),
-            "chart": None if is_drawn else self._chart(finding, group),
+            "sentence": _format_sentence(finding),
+            "facts": self._list_facts(finding),
+            "chart": None if is_drawn else self._build_chart(finding, group),
             "rows": [
                 {
-                    "when": f"{self._clock(crossing.start)} – {self._clock(crossing.end)}",
-                    "lasted": lasted(crossing.duration),
-                    "worst": quantity(crossing.worst, unit),
-                    "mean": quantity(crossing.mean, unit),
-                    "processes": used_by(finding, crossing.start),
+                    "when": f"{self._format_clock(crossing.start)} – {self._format_clock(crossing.end)}",
+                    "lasted": format_lasting(crossing.duration),
+                    "worst": format_value(crossing.worst, unit),
+                    "mean": format_value(crossing.mean, unit),
+                    "processes": describe_users(finding, crossing.start),
                 }
                 for crossing in sorted(longest, key=lambda crossing: crossing.start)
                 if several
             ],
             "hidden_rows": len(crossings) - len(longest),
-            "processes": used_by(finding, crossings[0].start) if crossings and not several and not is_drawn else "",
-            "related": related_signals(self.review, self.signals, finding, self.charts)
+            "processes": describe_users(finding, crossings[0].start)
+            if crossings and not several and not is_drawn
+            else "",
+            "related": find_related_signals(self.review, self.signals, finding, self.charts)
             if related and self.charts
             else None,
         }
 
-    def _facts(self, finding: Finding) -> tuple[tuple[str, str], ...]:
+    def _list_facts(self, finding: Finding) -> tuple[tuple[str, str], ...]:
         """Return the facts of a finding as (name, text): how long, worst value, threshold, start, share of time."""
         crossings = finding.counted
         facts = [
-            ("Crossed", how_long(finding).removeprefix("for ") + in_phase(finding)),
-            ("Worst", worst_text(finding, worst_crossed(finding))),
-            ("Threshold", threshold(finding)),
-            ("First" if len(crossings) > 1 else "From", self._clock(min(crossing.start for crossing in crossings))),
+            ("Crossed", describe_length(finding).removeprefix("for ") + describe_phase(finding)),
+            ("Worst", format_worst(finding, find_worst_crossed(finding))),
+            ("Threshold", format_threshold(finding)),
+            (
+                "First" if len(crossings) > 1 else "From",
+                self._format_clock(min(crossing.start for crossing in crossings)),
+            ),
         ]
-        brief = brief_crossings(finding) if finding.outcome != Outcome.OFTEN else ""
+        brief = describe_brief_crossings(finding) if finding.outcome != Outcome.OFTEN else ""
         if finding.share_of_time is not None:
             briefly = f", with brief crossings: {brief}" if brief else ""
-            facts.append(("Beyond the limit", f"{percent(finding.share_of_time)} of the time{briefly}"))
+            facts.append(("Beyond the limit", f"{format_percent(finding.share_of_time)} of the time{briefly}"))
         return tuple(facts)
 
-    def _clock(self, instant: int) -> str:
+    def _format_clock(self, instant: int) -> str:
         return self.review.clock(self.zone, instant)
 
-    def _chart(self, finding: Finding, group: Group) -> Chart | None:
+    def _build_chart(self, finding: Finding, group: Group) -> Chart | None:
         """Return the chart of a finding; None if the values are constant or missing."""
-        lines = finding_lines(finding, self.signals)
-        if self.charts is None or not lines or constant(lines, finding.signal.unit):
+        lines = draw_finding(finding, self.signals)
+        if self.charts is None or not lines or describe_constant(lines, finding.signal.unit):
             return None
         alike = tuple(item for item in group.findings if item.subject == finding.subject)
         return self.charts.add(
             lines,
             finding.signal.unit,
-            f"Chart: {_sentence(finding)} Crossed {how_long(finding)}.",
-            limits=limits(finding, alike),
+            f"Chart: {_format_sentence(finding)} Crossed {describe_length(finding)}.",
+            limits=list_limits(finding, alike),
             spans=[Span(crossing.start, crossing.end) for crossing in finding.counted],
             severity=finding.rule.severity,
         )
@@ -167,5 +184,5 @@ def _is_drawn(finding: Finding, drawn: Sequence[Finding]) -> bool:
     )
 
 
-def _sentence(finding: Finding) -> str:
-    return breach_sentence(finding) if finding.severe else note_sentence(finding)
+def _format_sentence(finding: Finding) -> str:
+    return describe_breach(finding) if finding.severe else describe_note(finding)

@@ -3,19 +3,19 @@
 from math import isnan, sqrt
 
 from plimsoll.review.findings import Finding
-from plimsoll.review.sentences import worst_shown
+from plimsoll.review.sentences import find_worst_shown
 from plimsoll.rules.schema.field_types import Healthy
 
 RADIUS, MIDDLE = 9.0, 12.0  # of the circle, in a drawing of 24 by 24; the line lies in the middle
 _FULL = 2.0  # the gauge is full at this multiple of the limit
 
 
-def level(finding: Finding) -> float | None:
+def compute_level(finding: Finding) -> float | None:
     """Return the water level for the worst value of a finding; None if the value has no ratio to the limit."""
-    return None if finding.track is None else level_of(worst_shown(finding), finding.track.healthy)
+    return None if finding.track is None else compute_value_level(find_worst_shown(finding), finding.track.healthy)
 
 
-def level_of(value: float, healthy: Healthy) -> float | None:
+def compute_value_level(value: float, healthy: Healthy) -> float | None:
     """Return the water level: 1 at the limit, 2 when full; None if the value has no ratio to the limit.
 
     If low values are bad, the water rises as the value falls, so that a higher level is always worse.
@@ -34,7 +34,7 @@ def level_of(value: float, healthy: Healthy) -> float | None:
             return None
 
 
-def water(height: float | None) -> str | None:
+def draw_water(height: float | None) -> str | None:
     """Return the water up to a level as an SVG path; empty for an empty gauge, None without a level."""
     if height is None:
         return None

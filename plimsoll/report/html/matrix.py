@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-from plimsoll.model.series import host_key
-from plimsoll.report.html.crossed import anchor
+from plimsoll.model.series import make_host_key
+from plimsoll.report.html.crossed import make_anchor
 from plimsoll.review.findings import CROSSED, Finding, Outcome
 from plimsoll.review.review import Review
 from plimsoll.rules.wording import MARKS, SEVERITIES
@@ -23,7 +23,7 @@ _BRIEF, _WITHIN_LIMITS = ("crossed briefly", "∿"), ("within limits", "·")
 Cell: TypeAlias = tuple[str, str, str, str]
 
 
-def matrix(review: Review, link_of: Callable[[Finding], str]) -> dict[str, Any] | None:
+def build_matrix(review: Review, link_of: Callable[[Finding], str]) -> dict[str, Any] | None:
     """Return the data of the matrix, hosts and signals worst first; None with three hosts or fewer.
 
     `link_of` returns the id of the item on a finding that was not crossed.
@@ -32,24 +32,26 @@ def matrix(review: Review, link_of: Callable[[Finding], str]) -> dict[str, Any] 
     columns: dict[str, str] = {}
     for finding in sorted(review.findings, key=_rank):
         if finding.subject is not None and finding.outcome in (*CROSSED, Outcome.WITHIN, *_OTHER):
-            worst.setdefault((host_key(finding.subject.host), finding.rule.signal), finding)
+            worst.setdefault((make_host_key(finding.subject.host), finding.rule.signal), finding)
             if finding.track is not None:
                 columns.setdefault(finding.rule.signal, finding.signal.title)
     if len(review.hosts) < _FEWEST_HOSTS or not columns:
         return None
     shown = list(columns)[:_MOST_SIGNALS]
     ranks = {
-        host: sorted(_rank(worst[host_key(host), signal]) for signal in columns if (host_key(host), signal) in worst)
+        host: sorted(
+            _rank(worst[make_host_key(host), signal]) for signal in columns if (make_host_key(host), signal) in worst
+        )
         for host in review.hosts
     }
-    hosts = sorted(review.hosts, key=lambda host: (ranks[host] or [(99.0, 0.0)], host_key(host)))
+    hosts = sorted(review.hosts, key=lambda host: (ranks[host] or [(99.0, 0.0)], make_host_key(host)))
     section = {finding: group.signal for group in review.groups for finding in (*group.findings, *group.not_counted)}
 
     def link(finding: Finding) -> str:
-        return anchor("crossed", section[finding]) if finding in section else link_of(finding)
+        return make_anchor("crossed", section[finding]) if finding in section else link_of(finding)
 
     rows = tuple(
-        (host, tuple(_cell(worst.get((host_key(host), signal)), link) for signal in shown))
+        (host, tuple(_build_cell(worst.get((make_host_key(host), signal)), link) for signal in shown))
         for host in hosts[:_MOST_HOSTS]
     )
     return {
@@ -61,7 +63,7 @@ def matrix(review: Review, link_of: Callable[[Finding], str]) -> dict[str, Any] 
     }
 
 
-def _cell(finding: Finding | None, link_of: Callable[[Finding], str]) -> Cell:
+def _build_cell(finding: Finding | None, link_of: Callable[[Finding], str]) -> Cell:
     if finding is None:
         return "", "not recorded", "none", ""
     if finding.outcome in CROSSED:

@@ -9,17 +9,23 @@ from typing import Any
 
 from plimsoll.charts.chart import MOST_LINES, Chart, Charts, ChartSeries, Span
 from plimsoll.model.group_pairs import group_pairs
-from plimsoll.model.series import host_key
+from plimsoll.model.series import make_host_key
 from plimsoll.model.times import Zone
-from plimsoll.model.value_text import number, quantity
-from plimsoll.report.html.crossed import anchor
-from plimsoll.report.html.finding_lines import OWN_SCALE, constant, finding_lines, limits
-from plimsoll.report.html.gauge import level, water
-from plimsoll.report.wording import brief_crossings, extreme, lasted, margin, never_tested
-from plimsoll.review.findings import Finding, Outcome, nearness
+from plimsoll.model.value_text import format_value, number
+from plimsoll.report.html.crossed import make_anchor
+from plimsoll.report.html.finding_lines import OWN_SCALE, describe_constant, draw_finding, list_limits
+from plimsoll.report.html.gauge import compute_level, draw_water
+from plimsoll.report.wording import (
+    describe_brief_crossings,
+    describe_extreme,
+    format_lasting,
+    format_margin,
+    is_never_tested,
+)
+from plimsoll.review.findings import Finding, Outcome, rank_nearness
 from plimsoll.review.recorded_signals import RecordedSignals
 from plimsoll.review.review import Review
-from plimsoll.review.sentences import how_long, limit_of, place, threshold, worst_shown
+from plimsoll.review.sentences import describe_length, find_worst_shown, format_threshold, limit_of, name_place
 from plimsoll.rules.crossings import Crossing
 from plimsoll.rules.subjects import Subject
 
@@ -39,25 +45,27 @@ class NotCrossed:
     ) -> None:
         self._review, self._signals, self._charts, self._zone = review, signals, charts, zone
         self._outcome = outcome
-        self._numbers = {host_key(host): at for at, host in enumerate(review.hosts)}
+        self._numbers = {make_host_key(host): at for at, host in enumerate(review.hosts)}
         findings = review.of(outcome)
         if outcome == Outcome.TOO_SHORT:
-            findings = [finding for finding in findings if not never_tested(finding)]
-        by_host = _grouped(findings, per_host=True)
+            findings = [finding for finding in findings if not is_never_tested(finding)]
+        by_host = _group_findings(findings, per_host=True)
         self.per_host = len(by_host) <= _MOST_ITEMS
-        groups = by_host if self.per_host else _grouped(findings, per_host=False)
-        ordered = sorted((sorted(group, key=nearness) for group in groups), key=lambda group: nearness(group[0]))
+        groups = by_host if self.per_host else _group_findings(findings, per_host=False)
+        ordered = sorted(
+            (sorted(group, key=rank_nearness) for group in groups), key=lambda group: rank_nearness(group[0])
+        )
         rules = sum(len({finding.rule.id for finding in group}) for group in groups)
         self._shown = max(_SHOWN_ALIKE_AT_LEAST, min(_SHOWN_ALIKE, _SHOWN_ALIKE_IN_ALL // max(1, rules)))
         opened = 0 if review.of(Outcome.CROSSED, Outcome.OFTEN) or outcome != Outcome.WITHIN else _OPEN
-        self.items = tuple(self._item(group, at < opened) for at, group in enumerate(ordered))
+        self.items = tuple(self._build_item(group, at < opened) for at, group in enumerate(ordered))
 
     def id(self, finding: Finding) -> str:
         """Return the id of the item that contains a finding."""
-        host = host_key(finding.subject.host if finding.subject and self.per_host else "")
-        return anchor(str(self._outcome), finding.rule.signal, str(self._numbers.get(host, "")))
+        host = make_host_key(finding.subject.host if finding.subject and self.per_host else "")
+        return make_anchor(str(self._outcome), finding.rule.signal, str(self._numbers.get(host, "")))
 
-    def _item(self, group: Sequence[Finding], opened: bool) -> dict[str, Any]:
+    def _build_item(self, group: Sequence[Finding], opened: bool) -> dict[str, Any]:
         """Return the item on a signal of one host, or of all hosts: `row` is the finding nearest to its limit."""
         subjects = {finding.subject for finding in group}
         brief = [(finding, crossing) for finding in group for crossing in finding.crossings]
@@ -65,15 +73,15 @@ class NotCrossed:
         by_rule = group_pairs((finding.rule.id, finding) for finding in group)
         return {
             "id": self.id(group[0]),
-            "row": self._row(group[0]),
+            "row": self._build_row(group[0]),
             "others": f"worst of {number(len(subjects))}" if len(subjects) > 1 else "",
-            "chart": self._chart(group),
-            "brief": [self._brief(*pair) for pair in sorted(longest, key=lambda pair: pair[1].start)],
+            "chart": self._build_chart(group),
+            "brief": [self._describe_brief_crossing(*pair) for pair in sorted(longest, key=lambda pair: pair[1].start)],
             "hidden_brief": len(brief) - len(longest),
             "rules": [
                 {
-                    "first": self._row(alike[0]),
-                    "alike": [self._row(finding) for finding in alike[1 : 1 + self._shown]],
+                    "first": self._build_row(alike[0]),
+                    "alike": [self._build_row(finding) for finding in alike[1 : 1 + self._shown]],
                     "count": len(alike) - 1,
                 }
                 for alike in by_rule.values()
@@ -81,35 +89,43 @@ class NotCrossed:
             "open": opened,
         }
 
-    def _row(self, finding: Finding) -> dict[str, Any]:
+    def _build_row(self, finding: Finding) -> dict[str, Any]:
         """Return the texts of a finding by the column in which they are shown."""
         count = self._signals.count(finding)
         too_short = finding.outcome == Outcome.TOO_SHORT
         return {
             "rule": finding.rule.id,
             "title": finding.signal.title,
-            "place": place(finding),
-            "worst": quantity(worst_shown(finding), finding.signal.unit),
-            "extreme": extreme(finding).removeprefix("highest").strip(),
-            "water": water(level(finding)),
-            "threshold": threshold(finding),
+            "place": name_place(finding),
+            "worst": format_value(find_worst_shown(finding), finding.signal.unit),
+            "extreme": describe_extreme(finding).removeprefix("highest").strip(),
+            "water": draw_water(compute_level(finding)),
+            "threshold": format_threshold(finding),
             "override": finding.override.note if finding.override else "",
-            "margin": margin(finding) if finding.room is not None else "" if limit_of(finding).limit else "–",
-            "crossed": (how_long(finding) if finding.crossings else "") if too_short else brief_crossings(finding),
+            "margin": format_margin(finding) if finding.room is not None else "" if limit_of(finding).limit else "–",
+            "crossed": (describe_length(finding) if finding.crossings else "")
+            if too_short
+            else describe_brief_crossings(finding),
             "samples": number(count) if count is not None else "–",
             "evaluations": number(finding.track.judged) if finding.track else "",
         }
 
-    def _brief(self, finding: Finding, crossing: Crossing) -> tuple[str, ...]:
+    def _describe_brief_crossing(self, finding: Finding, crossing: Crossing) -> tuple[str, ...]:
         """Return a crossing that did not count: when, how long, its worst value, where, and the limit."""
         start, end = (self._review.clock(self._zone, at) for at in (crossing.start, crossing.end))
-        worst = quantity(crossing.worst, finding.signal.unit)
-        return f"{start} – {end}", lasted(crossing.duration), worst, place(finding), threshold(finding)
+        worst = format_value(crossing.worst, finding.signal.unit)
+        return (
+            f"{start} – {end}",
+            format_lasting(crossing.duration),
+            worst,
+            name_place(finding),
+            format_threshold(finding),
+        )
 
-    def _chart(self, group: Sequence[Finding]) -> Chart | None:
+    def _build_chart(self, group: Sequence[Finding]) -> Chart | None:
         """Return a chart of the finding nearest to its limit, and other subjects' samples; None if constant."""
         leading = next((finding for finding in group if finding.rule.reduce not in OWN_SCALE), group[0])
-        lines = finding_lines(leading, self._signals)
+        lines = draw_finding(leading, self._signals)
         if self._charts is None or not lines or leading.signal.fact:
             return None
         other_series: dict[Subject, ChartSeries] = {}
@@ -120,26 +136,27 @@ class NotCrossed:
                 other_series.setdefault(finding.subject, ChartSeries(str(finding.subject), "other", samples))
         if other_series:
             lines = [
-                ChartSeries(f"{place(leading)}: {line.label}", line.kind, line.samples, line.caption) for line in lines
+                ChartSeries(f"{name_place(leading)}: {line.label}", line.kind, line.samples, line.caption)
+                for line in lines
             ]
         lines = [*lines, *islice(other_series.values(), max(0, MOST_LINES - len(lines)))]
-        if constant(lines, leading.signal.unit):
+        if describe_constant(lines, leading.signal.unit):
             return None
         alike = tuple(finding for finding in group if finding.subject == leading.subject)
         return self._charts.add(
             lines,
             leading.signal.unit,
-            f"Chart: {leading.signal.title} of {place(leading)}, {extreme(leading)} "
-            f"{quantity(worst_shown(leading), leading.signal.unit)}; {limits(leading)[0].text}.",
-            limits=limits(leading, alike),
+            f"Chart: {leading.signal.title} of {name_place(leading)}, {describe_extreme(leading)} "
+            f"{format_value(find_worst_shown(leading), leading.signal.unit)}; {list_limits(leading)[0].text}.",
+            limits=list_limits(leading, alike),
             spans=[Span(crossing.start, crossing.end) for crossing in leading.crossings],
             severity="brief",
         )
 
 
-def _grouped(findings: Iterable[Finding], *, per_host: bool) -> list[list[Finding]]:
+def _group_findings(findings: Iterable[Finding], *, per_host: bool) -> list[list[Finding]]:
     groups: dict[tuple[str, str], list[Finding]] = {}
     for finding in findings:
-        host = host_key(finding.subject.host) if per_host and finding.subject else ""
+        host = make_host_key(finding.subject.host) if per_host and finding.subject else ""
         groups.setdefault((finding.rule.signal, host), []).append(finding)
     return list(groups.values())

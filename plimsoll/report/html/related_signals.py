@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 
 from plimsoll.charts.chart import ChartLimit, Charts, ChartSeries, Span
 from plimsoll.model.samples import Samples
-from plimsoll.model.value_text import number, quantity
-from plimsoll.report.html.finding_lines import OWN_SCALE, constant
+from plimsoll.model.value_text import format_value, number
+from plimsoll.report.html.finding_lines import OWN_SCALE, describe_constant
 from plimsoll.review.findings import Finding
-from plimsoll.review.processes import in_crossings, in_rest_of_phase, is_idle, phase_of
+from plimsoll.review.processes import find_phase, is_idle, mark_crossings, mark_rest_of_phase
 from plimsoll.review.recorded_signals import RecordedSignals
 from plimsoll.review.review import Review
 from plimsoll.rules.schema.signal import Signal
@@ -23,7 +23,7 @@ _MOST_SHADED = 200
 _OF_EVERY_HOST = ("cpu.", "memory.", "paging_file.", "disk.", "network.", "process.")
 
 
-def related_signals(
+def find_related_signals(
     review: Review, signals: RecordedSignals, finding: Finding, charts: Charts
 ) -> dict[str, Any] | None:
     """Return the signals to look at for a crossed finding: the drawn signals, and titles of signals not drawn.
@@ -46,11 +46,11 @@ def related_signals(
         elif len(drawn) == _MOST:
             undrawn.append(signal.title)
         else:
-            drawn.append(_related(review, signal, recorded, finding, charts, _limits(review, name)))
+            drawn.append(_describe_related(review, signal, recorded, finding, charts, _map_limits(review, name)))
     return {"drawn": drawn, "missing": missing, "more": undrawn}
 
 
-def _related(
+def _describe_related(
     review: Review,
     signal: Signal,
     recorded: Mapping[Subject, Samples],
@@ -59,15 +59,15 @@ def _related(
     limits: Mapping[Subject, float],
 ) -> dict[str, Any]:
     """Return a signal to look at: a chart of the worst subjects, and the means during and outside the crossing."""
-    worst = _worst_first(recorded, finding, lower=signal.worse == "lower")
+    worst = _sort_worst_first(recorded, finding, lower=signal.worse == "lower")
     first, samples = worst[0]
-    summary = _inside_and_rest(review, samples, finding, signal.unit)
+    summary = _describe_inside_and_rest(review, samples, finding, signal.unit)
     if len(recorded) > 1:
         summary += f"; the first {len(worst)} of {number(len(recorded))} drawn" if len(recorded) > len(worst) else ""
     lines = [ChartSeries(str(subject), "other" if at else "samples", s) for at, (subject, s) in enumerate(worst)]
     limit = limits.get(first)
     near = limit is not None and limit <= 1.25 * float(np.max(samples.present.values))
-    if always := constant(lines, signal.unit):
+    if always := describe_constant(lines, signal.unit):
         return {"title": signal.title, "place": str(first), "summary": always, "chart": None}
     return {
         "title": signal.title,
@@ -85,7 +85,7 @@ def _related(
     }
 
 
-def _limits(review: Review, name: str) -> Mapping[Subject, float]:
+def _map_limits(review: Review, name: str) -> Mapping[Subject, float]:
     """Return the limit of a signal by subject; of several limits, the limit of the worst finding."""
     limits: dict[Subject, float] = {}
     for finding in review.findings:  # the worst first, so that its limit is drawn
@@ -95,7 +95,7 @@ def _limits(review: Review, name: str) -> Mapping[Subject, float]:
     return limits
 
 
-def _worst_first(
+def _sort_worst_first(
     recorded: Mapping[Subject, Samples], finding: Finding, *, lower: bool
 ) -> Sequence[tuple[Subject, Samples]]:
     """Return the subjects with the worst means during the breach, worst first, but the breached instance before all."""
@@ -105,30 +105,33 @@ def _worst_first(
     def rank(item: tuple[Subject, Samples]) -> tuple[bool, bool, float]:
         samples = item[1]
         if id(samples.times) not in crossed:
-            crossed[id(samples.times)] = in_crossings(samples.times, finding.counted)
-        instance, level = item[0].instance, _mean(samples, crossed[id(samples.times)] & np.isfinite(samples.values))
+            crossed[id(samples.times)] = mark_crossings(samples.times, finding.counted)
+        instance, level = (
+            item[0].instance,
+            _compute_mean(samples, crossed[id(samples.times)] & np.isfinite(samples.values)),
+        )
         level = -np.inf if level is None else -level if lower else level
         return (instance != text, is_idle(instance or ""), -level)
 
     return sorted(recorded.items(), key=rank)[:_MOST_LINES]
 
 
-def _inside_and_rest(review: Review, samples: Samples, finding: Finding, unit: str) -> str:
+def _describe_inside_and_rest(review: Review, samples: Samples, finding: Finding, unit: str) -> str:
     """Return the means of a signal: `mean 47 /s while crossed, 44 /s in the rest of the steady phase`.
 
     The mean in the rest is left out if no single phase contains the crossings, as the whole run would include the
     ramp-up.
     """
     present, crossed = samples.present, finding.counted
-    inside = _mean(present, in_crossings(present.times, crossed))
-    parts = [f"mean {quantity(inside, unit)} while crossed"] if inside is not None else ["no samples while crossed"]
-    phase = phase_of(crossed, review.phases)
+    inside = _compute_mean(present, mark_crossings(present.times, crossed))
+    parts = [f"mean {format_value(inside, unit)} while crossed"] if inside is not None else ["no samples while crossed"]
+    phase = find_phase(crossed, review.phases)
     if phase is not None:
-        outside = _mean(present, in_rest_of_phase(present.times, phase, crossed, review.phases))
-        parts += [f"{quantity(outside, unit)} in the rest of the {phase} phase"] if outside is not None else []
+        outside = _compute_mean(present, mark_rest_of_phase(present.times, phase, crossed, review.phases))
+        parts += [f"{format_value(outside, unit)} in the rest of the {phase} phase"] if outside is not None else []
     return ", ".join(parts)
 
 
-def _mean(samples: Samples, chosen: NDArray[np.bool_]) -> float | None:
+def _compute_mean(samples: Samples, chosen: NDArray[np.bool_]) -> float | None:
     values = samples.values[chosen]
     return float(values.mean()) if len(values) else None

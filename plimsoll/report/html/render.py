@@ -8,17 +8,39 @@ from plimsoll.insights.insights import Insights
 from plimsoll.model.document import Document
 from plimsoll.model.times import Zone
 from plimsoll.model.value_text import number
-from plimsoll.report.first_screen import first_screen
-from plimsoll.report.html.appendix import MOST_FILES, basis, digest_text, hosts_table, statistics, unjudged
+from plimsoll.report.first_screen import build_first_screen
+from plimsoll.report.html.appendix import (
+    MOST_FILES,
+    build_basis,
+    build_hosts_table,
+    build_statistics,
+    build_unjudged,
+    format_digest,
+)
 from plimsoll.report.html.crossed import CrossedSections
-from plimsoll.report.html.gauge import level, level_of, water
-from plimsoll.report.html.matrix import matrix
+from plimsoll.report.html.gauge import compute_level, compute_value_level, draw_water
+from plimsoll.report.html.matrix import build_matrix
 from plimsoll.report.html.not_crossed import NotCrossed
 from plimsoll.report.render.html import render_page
-from plimsoll.report.wording import crossed_summary, never_tested, old_limits, phases_text, scope, where
+from plimsoll.report.wording import (
+    describe_phases,
+    describe_place,
+    describe_scope,
+    is_never_tested,
+    list_old_limits,
+    summarize_crossed,
+)
 from plimsoll.review.findings import CROSSED, Finding, Outcome
 from plimsoll.review.review import Review
-from plimsoll.review.sentences import breach_sentence, how_long, place, reduced, threshold, worst_crossed, worst_text
+from plimsoll.review.sentences import (
+    describe_breach,
+    describe_length,
+    describe_worst_reduction,
+    find_worst_crossed,
+    format_threshold,
+    format_worst,
+    name_place,
+)
 from plimsoll.review.verdict import Verdict
 
 _MOST_ON_COVER = 3  # hosts, and files
@@ -31,7 +53,7 @@ def render(insights: Insights, zone: Zone | None = None, now: int | None = None,
     """
     review = insights.review
     zone = zone or review.zone
-    hashed = ThreadPoolExecutor().map(digest_text, review.logs[:MOST_FILES])  # while the report is made
+    hashed = ThreadPoolExecutor().map(format_digest, review.logs[:MOST_FILES])  # while the report is made
     signals = review.signals
     filled = review.start is not None and review.end is not None
     unsure = review.phases_found.unsure if review.phases_found else ()
@@ -40,10 +62,10 @@ def render(insights: Insights, zone: Zone | None = None, now: int | None = None,
     short, not_crossed = (
         NotCrossed(review, outcome, signals, charts, zone) for outcome in (Outcome.TOO_SHORT, Outcome.WITHIN)
     )
-    first = first_screen(insights)
+    first = build_first_screen(insights)
     causes, beside = (tuple(insights.sections(place, zone)) for place in ("causes", "beside"))
     title = f"{review.word} {_name(review)}"
-    unjudged_blocks, digests = unjudged(review), [*hashed]
+    unjudged_blocks, digests = build_unjudged(review), [*hashed]
     document = Document("review", title, _name(review), (*causes, *beside), simulated=review.run.simulated)
     named = next(iter(first.evidence), None)
     is_critical = any(finding.rule.severity == "critical" for finding in review.of(*CROSSED))
@@ -60,23 +82,23 @@ def render(insights: Insights, zone: Zone | None = None, now: int | None = None,
         verdict_text=review.word,
         headline=review.answer,
         verdict_class={Verdict.UNKNOWN: "unknown", Verdict.HEALTHY: "healthy"}.get(review.verdict, crossed_class),
-        water=(water(level_of(named.number, named.healthy)) if named else None) or "",
-        crossed_summary=crossed_summary(review.findings),
+        water=(draw_water(compute_value_level(named.number, named.healthy)) if named else None) or "",
+        crossed_summary=summarize_crossed(review.findings),
         coverage=f"{review.coverage.text[:1].upper()}{review.coverage.text[1:]}.",
-        scope=scope(review, zone),
+        scope=describe_scope(review, zone),
         first=first,
-        phases=phases_text(review, zone),
+        phases=describe_phases(review, zone),
         summaries=[
-            (group.severity, f"{group.worst.signal.title}, {where(group)}", breach_sentence(group.worst))
+            (group.severity, f"{group.worst.signal.title}, {describe_place(group)}", describe_breach(group.worst))
             for group in review.groups
             if group.worst.severe
         ],
         sections=[section for section in sections if section["severity"] != "info"],
         notes=[section for section in sections if section["severity"] == "info"],
-        old_limits=old_limits(review.set_aside),
+        old_limits=list_old_limits(review.set_aside),
         short=short,
         held=not_crossed,
-        matrix=matrix(review, lambda finding: _link(finding, short, not_crossed)),
+        matrix=build_matrix(review, lambda finding: _link(finding, short, not_crossed)),
         overridden=[
             dict.fromkeys((f.signal.title, f.override.note) for f in review.of(outcome) if f.override)
             for outcome in (Outcome.TOO_SHORT, Outcome.WITHIN)
@@ -84,15 +106,19 @@ def render(insights: Insights, zone: Zone | None = None, now: int | None = None,
         causes=causes,
         beside=beside,
         unjudged=unjudged_blocks,
-        appendix_blocks=(*statistics(review, signals, zone), *unjudged_blocks, *basis(review, zone, digests)),
-        hosts=replace(hosts_table(review, _MOST_ON_COVER, label=""), hidden=0),
+        appendix_blocks=(
+            *build_statistics(review, signals, zone),
+            *unjudged_blocks,
+            *build_basis(review, zone, digests),
+        ),
+        hosts=replace(build_hosts_table(review, _MOST_ON_COVER, label=""), hidden=0),
         files=[(str(log.path), sha) for log, sha in zip(review.logs[:_MOST_ON_COVER], digests, strict=False)],
-        threshold=threshold,
-        place=place,
-        how_long=how_long,
-        worst=lambda finding: worst_text(finding, worst_crossed(finding)),
-        water_of=lambda finding: water(level(finding)),
-        reduced=reduced,
+        threshold=format_threshold,
+        place=name_place,
+        how_long=describe_length,
+        worst=lambda finding: format_worst(finding, find_worst_crossed(finding)),
+        water_of=lambda finding: draw_water(compute_level(finding)),
+        reduced=describe_worst_reduction,
     )
 
 
@@ -106,6 +132,6 @@ def _link(finding: Finding, short: NotCrossed, not_crossed: NotCrossed) -> str:
     """Return the id of the section with a finding that was not crossed, or with a crossed old limit in no group."""
     if finding.outcome in CROSSED:
         return "notes"
-    if finding.outcome == Outcome.TOO_SHORT and never_tested(finding):
+    if finding.outcome == Outcome.TOO_SHORT and is_never_tested(finding):
         return "unjudged"
     return (not_crossed if finding.outcome == Outcome.WITHIN else short).id(finding)

@@ -11,14 +11,14 @@ from jinja2 import BytecodeCache, Environment, FunctionLoader, StrictUndefined
 from jinja2.bccache import Bucket
 from markupsafe import Markup
 
-from plimsoll.model.errors import printable_lines
-from plimsoll.model.kept import cache_folder, keep, loaded, state_of
-from plimsoll.model.remark import counted, short
-from plimsoll.model.times import duration_text
-from plimsoll.model.value_text import number, percent
+from plimsoll.model.errors import escape_printable_lines
+from plimsoll.model.kept import cache_folder, hash_folders, keep, load_cached
+from plimsoll.model.remark import format_count, shorten
+from plimsoll.model.times import format_duration
+from plimsoll.model.value_text import format_percent, number
 
 
-def environment(read: Callable[[str], str], names: Mapping[str, Any]) -> Environment:
+def make_environment(read: Callable[[str], str], names: Mapping[str, Any]) -> Environment:
     """Return an environment of Jinja templates; `read` returns a template's text by name, all can use `names`."""
     templates = Environment(
         loader=FunctionLoader(read),
@@ -26,11 +26,16 @@ def environment(read: Callable[[str], str], names: Mapping[str, Any]) -> Environ
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        finalize=_shown,
+        finalize=_escape_value,
         bytecode_cache=_Compiled(),
     )
-    filters: dict[str, Any] = {"number": number, "percent": percent, "words": duration_text, "counted": counted}
-    filters["short"] = short
+    filters: dict[str, Any] = {
+        "number": number,
+        "percent": format_percent,
+        "words": format_duration,
+        "counted": format_count,
+    }
+    filters["short"] = shorten
     templates.filters.update(filters)
     templates.globals.update(names)
     return templates
@@ -40,14 +45,14 @@ class _Compiled(BytecodeCache):
     """A cache of compiled templates in the user's folder, valid until a template's text or this program changes."""
 
     def load_bytecode(self, bucket: Bucket) -> None:
-        if (content := loaded(_folder(), _name(bucket), _key(bucket))) is not None:
+        if (content := load_cached(_find_folder(), _name(bucket), _hash_bucket(bucket))) is not None:
             bucket.bytecode_from_string(content)
 
     def dump_bytecode(self, bucket: Bucket) -> None:
-        keep(_folder(), _name(bucket), _key(bucket), bucket.bytecode_to_string())
+        keep(_find_folder(), _name(bucket), _hash_bucket(bucket), bucket.bytecode_to_string())
 
 
-def _folder() -> Path:
+def _find_folder() -> Path:
     return cache_folder() / "compiled"
 
 
@@ -55,15 +60,15 @@ def _name(bucket: Bucket) -> str:
     return f"template-{bucket.key}"
 
 
-def _key(bucket: Bucket) -> bytes:
-    return repr((bucket.checksum, sys.version, jinja2.__version__)).encode() + _state_of_options()
+def _hash_bucket(bucket: Bucket) -> bytes:
+    return repr((bucket.checksum, sys.version, jinja2.__version__)).encode() + _hash_options()
 
 
 @cache
-def _state_of_options() -> bytes:
-    return state_of([Path(__file__).parent])
+def _hash_options() -> bytes:
+    return hash_folders([Path(__file__).parent])
 
 
-def _shown(value: object) -> object:
+def _escape_value(value: object) -> object:
     """Return a value as templates show it: markup unchanged, texts with invisible characters but line ends escaped."""
-    return value if isinstance(value, Markup) else printable_lines(str(value))
+    return value if isinstance(value, Markup) else escape_printable_lines(str(value))

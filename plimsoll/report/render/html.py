@@ -29,10 +29,10 @@ from plimsoll.model.document import (
     Text,
     VerdictBlock,
 )
-from plimsoll.model.errors import printable_lines
+from plimsoll.model.errors import escape_printable_lines
 from plimsoll.model.times import Zone
-from plimsoll.model.value_text import number, quantity
-from plimsoll.report.html.templates import environment
+from plimsoll.model.value_text import format_value, number
+from plimsoll.report.html.templates import make_environment
 from plimsoll.rules.wording import MARKS
 
 _WIDTH, _HEIGHT = 640, 260
@@ -48,26 +48,28 @@ class Drawing:
 
     def __init__(self, curve: Curve) -> None:
         self._x_end, self._y_end = curve.x_end, curve.y_end
-        self.x_axis = [(self._x(at), number(at)) for at in _ticks(curve.x_end)]
-        self.y_axis = [(self._y(at), quantity(at, curve.y_unit)) for at in _ticks(curve.y_end)]
-        self.points = self._marks(curve.points)
-        self.marks = self._marks(curve.marks)
-        self.shares = [(self._x(share.x), self._y(share.y / 100 * curve.y_end), share.text) for share in curve.shares]
-        self.fit, self.beyond = self._line(curve.fit), self._line(curve.beyond)
+        self.x_axis = [(self._scale_x(at), number(at)) for at in _choose_ticks(curve.x_end)]
+        self.y_axis = [(self._scale_y(at), format_value(at, curve.y_unit)) for at in _choose_ticks(curve.y_end)]
+        self.points = self._list_marks(curve.points)
+        self.marks = self._list_marks(curve.marks)
+        self.shares = [
+            (self._scale_x(share.x), self._scale_y(share.y / 100 * curve.y_end), share.text) for share in curve.shares
+        ]
+        self.fit, self.beyond = self._draw_line(curve.fit), self._draw_line(curve.beyond)
         edge = [(x, high) for x, _, high in curve.band] + [(x, low) for x, low, _ in reversed(curve.band)]
-        self.band = self._line((x, min(max(y, 0.0), curve.y_end)) for x, y in edge)
-        self.limit = self._y(curve.limit[0]) if curve.limit else None
+        self.band = self._draw_line((x, min(max(y, 0.0), curve.y_end)) for x, y in edge)
+        self.limit = self._scale_y(curve.limit[0]) if curve.limit else None
 
-    def _marks(self, points: Iterable[Point]) -> list[tuple[float, float, str]]:
-        return [(self._x(point.x), self._y(point.y), point.text) for point in points]
+    def _list_marks(self, points: Iterable[Point]) -> list[tuple[float, float, str]]:
+        return [(self._scale_x(point.x), self._scale_y(point.y), point.text) for point in points]
 
-    def _line(self, points: Iterable[tuple[float, float]]) -> str:
-        return " ".join(f"{self._x(x)},{self._y(y)}" for x, y in points if np.isfinite(y))
+    def _draw_line(self, points: Iterable[tuple[float, float]]) -> str:
+        return " ".join(f"{self._scale_x(x)},{self._scale_y(y)}" for x, y in points if np.isfinite(y))
 
-    def _x(self, value: float) -> float:
+    def _scale_x(self, value: float) -> float:
         return round(_LEFT + (_WIDTH - _LEFT - _RIGHT) * value / self._x_end, 1)
 
-    def _y(self, value: float) -> float:
+    def _scale_y(self, value: float) -> float:
         return round(_HEIGHT - _BOTTOM - (_HEIGHT - _BOTTOM - _TOP) * value / self._y_end, 1)
 
 
@@ -92,17 +94,17 @@ def render_page(
     encode (half of a surrogate pair in a counter's name) become question marks.
     """
     encoded = dict(_encode_charts(document.blocks, charts))
-    script = page_script() if charts is not None or details else Markup()
+    script = read_page_script() if charts is not None or details else Markup()
     page = (
-        _environment()
+        _make_environment()
         .get_template(template)
         .render(
             **{field.name: getattr(document, field.name) for field in fields(document)},
             zone=zone,
-            css=Markup(chart_style() + "".join(map(asset, ("page/report.css", *_STYLES[document.kind])))),
+            css=Markup(read_chart_style() + "".join(map(read_asset, ("page/report.css", *_STYLES[document.kind])))),
             script=script,
             script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
-            data=page_data(charts, elapsed=elapsed),
+            data=encode_page_data(charts, elapsed=elapsed),
             encoded=lambda chart: chart if isinstance(chart, Chart) else encoded.get(id(chart)),
             made_by=f"Plimsoll {version('plimsoll')}",
             made_at=f"{_UTC.clock(time.time_ns() if now is None else now)} UTC",
@@ -113,15 +115,15 @@ def render_page(
 
 
 @cache
-def _environment() -> Environment:
+def _make_environment() -> Environment:
     names = {
         "kind_of": lambda block: type(block).__name__,
-        "text_parts": _text_parts,
-        "menu_of": _menu_of,
+        "text_parts": _list_text_parts,
+        "menu_of": _list_menu,
         "drawing_of": Drawing,
         "symbols": MARKS,
     }
-    return environment(lambda name: asset(f"page/{name}"), names)
+    return make_environment(lambda name: read_asset(f"page/{name}"), names)
 
 
 def _encode_charts(blocks: Iterable[Block | VerdictBlock], charts: Charts | None) -> Iterator[tuple[int, Chart]]:
@@ -135,7 +137,7 @@ def _encode_charts(blocks: Iterable[Block | VerdictBlock], charts: Charts | None
             yield id(spec), chart
 
 
-def _text_parts(text: Text) -> Iterator[tuple[str, ...]]:
+def _list_text_parts(text: Text) -> Iterator[tuple[str, ...]]:
     """Yield each part of a text as (text, role), a link as (text, "link", anchor)."""
     for part in (text,) if isinstance(text, str) else text:
         if isinstance(part, str):
@@ -146,60 +148,60 @@ def _text_parts(text: Text) -> Iterator[tuple[str, ...]]:
             yield part
 
 
-def _menu_of(blocks: Iterable[Block | VerdictBlock]) -> list[tuple[str, str]]:
+def _list_menu(blocks: Iterable[Block | VerdictBlock]) -> list[tuple[str, str]]:
     """Return (anchor, entry) for each section that is in the menu."""
     return [(block.anchor, block.menu) for block in blocks if isinstance(block, Section) and block.menu]
 
 
-def page_data(charts: Charts | None, *, elapsed: bool = False) -> Markup:
+def encode_page_data(charts: Charts | None, *, elapsed: bool = False) -> Markup:
     """Return the data of all charts as JSON, escaped for a script element."""
     content: dict[str, Any] = {}
     if charts is not None:
         charts.choose_resolutions()
         content = charts.data() | ({"elapsed": True} if elapsed else {})
-    text = json.dumps(_printable(content), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    text = json.dumps(_escape_json(content), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     for character in "<>&\u2028\u2029":
         text = text.replace(character, f"\\u{ord(character):04x}")
     return Markup(text)
 
 
-def _printable(value: Any) -> Any:
+def _escape_json(value: Any) -> Any:
     """Return a JSON value with invisible characters escaped in all its texts and names."""
     match value:
         case str():
-            return printable_lines(value)
+            return escape_printable_lines(value)
         case dict():
-            return {printable_lines(name): _printable(inner) for name, inner in value.items()}
+            return {escape_printable_lines(name): _escape_json(inner) for name, inner in value.items()}
         case list() | tuple():
-            return [_printable(inner) for inner in value]
+            return [_escape_json(inner) for inner in value]
         case _:
             return value
 
 
 @cache
-def page_script() -> Markup:
+def read_page_script() -> Markup:
     """Return the script of a page with charts."""
-    return Markup(f'"use strict";\n{chart_script()}{asset("page/report.js")}')
+    return Markup(f'"use strict";\n{read_chart_script()}{read_asset("page/report.js")}')
 
 
-def chart_script() -> str:
+def read_chart_script() -> str:
     """Return the script that draws charts: uPlot, wrapped in a function of the pixel ratio, and our own code."""
-    plot = f"/*\n{asset('vendor/uPlot.LICENSE')}*/\nfunction loadUPlot(devicePixelRatio) {{\n"
-    plot += f"{asset('vendor/uPlot.iife.min.js')}\nreturn uPlot;\n}}\n"
-    return f"{plot}{asset('page/clock.js')}\n{asset('page/chart.js')}\n{asset('page/pointer.js')}\n"
+    plot = f"/*\n{read_asset('vendor/uPlot.LICENSE')}*/\nfunction loadUPlot(devicePixelRatio) {{\n"
+    plot += f"{read_asset('vendor/uPlot.iife.min.js')}\nreturn uPlot;\n}}\n"
+    return f"{plot}{read_asset('page/clock.js')}\n{read_asset('page/chart.js')}\n{read_asset('page/pointer.js')}\n"
 
 
-def chart_style() -> str:
+def read_chart_style() -> str:
     """Return the style of uPlot, the theme, and the style of charts."""
-    return f"{asset('vendor/uPlot.min.css')}{asset('page/theme.css')}{asset('page/chart.css')}"
+    return f"{read_asset('vendor/uPlot.min.css')}{read_asset('page/theme.css')}{read_asset('page/chart.css')}"
 
 
-def asset(name: str) -> str:
+def read_asset(name: str) -> str:
     """Return the text of a file shipped with plimsoll.report.html, such as a style or a script."""
     return files("plimsoll.report.html").joinpath(name).read_text(encoding="utf-8")
 
 
-def _ticks(end: float) -> list[float]:
+def _choose_ticks(end: float) -> list[float]:
     """Return about five axis values up to `end`, at steps of 1, 2, 2.5 or 5 times a power of ten."""
     value = end / _TICKS
     power = 10 ** np.floor(np.log10(value))

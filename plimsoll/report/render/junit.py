@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from plimsoll.model.document import DocumentCheck, Suite
-from plimsoll.model.errors import printable_lines
-from plimsoll.model.times import utc
+from plimsoll.model.errors import escape_printable_lines
+from plimsoll.model.times import convert_to_datetime
 
 _TAGS = {"failed": "failure", "error": "error", "skipped": "skipped"}
 _COUNTS = {"failures": "failed", "errors": "error", "skipped": "skipped"}
@@ -18,7 +18,7 @@ def render_junit(name: str, suites: Sequence[Suite], *, timed: bool = False) -> 
     for suite in suites:
         element = SubElement(root, "testsuite", name=suite.name)
         if suite.start is not None:
-            element.set("timestamp", utc(suite.start).strftime("%Y-%m-%dT%H:%M:%S"))
+            element.set("timestamp", convert_to_datetime(suite.start).strftime("%Y-%m-%dT%H:%M:%S"))
         _count(element, suite.checks, timed=timed)
         for check in suite.checks:
             case = SubElement(element, "testcase", classname=check.group, name=check.name)
@@ -31,9 +31,9 @@ def render_junit(name: str, suites: Sequence[Suite], *, timed: bool = False) -> 
             if check.output:
                 SubElement(case, "system-out").text = "\n".join(check.output)
     for element in root.iter():  # most characters that cannot be seen are not allowed in XML 1.0, not even escaped
-        element.text = element.text and printable_lines(element.text)
+        element.text = element.text and escape_printable_lines(element.text)
         for key, value in element.items():
-            element.set(key, printable_lines(value))
+            element.set(key, escape_printable_lines(value))
     indent(root)
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{tostring(root, encoding="unicode")}\n'
 

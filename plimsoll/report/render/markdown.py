@@ -15,7 +15,7 @@ from plimsoll.model.document import (
     Statement,
     Text,
     VerdictBlock,
-    plain_text,
+    join_plain_text,
 )
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>|#])")
@@ -23,15 +23,15 @@ _SPECIAL = re.compile(r"([\\`*_{}\[\]<>|#])")
 
 def render_markdown(document: Document) -> str:
     """Render a document as Markdown; charts, curves and folded sections are left out."""
-    return "\n".join(_lines(document.blocks)) + "\n"
+    return "\n".join(_list_lines(document.blocks)) + "\n"
 
 
 def escape(text: Text) -> str:
     """Return a text as one line, escaped so that Markdown shows it unchanged."""
-    return _SPECIAL.sub(r"\\\1", " ".join(plain_text(text).split()))
+    return _SPECIAL.sub(r"\\\1", " ".join(join_plain_text(text).split()))
 
 
-def _lines(blocks: Iterable[Block | VerdictBlock]) -> Iterator[str]:
+def _list_lines(blocks: Iterable[Block | VerdictBlock]) -> Iterator[str]:
     """Yield the lines of Markdown for each block."""
     for block in blocks:
         match block:
@@ -44,7 +44,7 @@ def _lines(blocks: Iterable[Block | VerdictBlock]) -> Iterator[str]:
                 if block.title:
                     yield f"{'#' * (block.level + 1)} {escape(block.title)}"
                     yield ""
-                yield from _lines(block.blocks)
+                yield from _list_lines(block.blocks)
             case Statement():
                 yield f"- {escape(' '.join(block.sentences))}"
             case Paragraph():

@@ -14,18 +14,18 @@ from typing import get_args
 
 import numpy as np
 
-from plimsoll.analysis.levels.plateaus import Plateau, plateaus
+from plimsoll.analysis.levels.plateaus import Plateau, find_plateaus
 from plimsoll.analysis.levels.ramp_fit import NEAR
-from plimsoll.analysis.phases import Boundary, NotSteady, SteadyState, steady_state
+from plimsoll.analysis.phases import Boundary, NotSteady, SteadyState, find_steady_state
 from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.log import Values
-from plimsoll.model.remark import counted
+from plimsoll.model.remark import format_count
 from plimsoll.model.run import Phase
 from plimsoll.model.samples import Samples
-from plimsoll.model.times import SECOND, Zone, duration_text
-from plimsoll.model.value_text import percent
+from plimsoll.model.times import SECOND, Zone, format_duration
+from plimsoll.model.value_text import format_percent
 from plimsoll.review.recorded_signals import RecordedSignals
-from plimsoll.review.recording.host_spans import LONG_PAUSE, longest_steps
+from plimsoll.review.recording.host_spans import LONG_PAUSE, find_pause_lengths
 from plimsoll.rules.schema import field_types
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.states import EVALUATION_INTERVAL
@@ -57,8 +57,10 @@ class Load:
         Bytes and processor time rise for many reasons, so their levels count only if they rise, fall, or rise and then
         fall.
         """
-        levels = plateaus(self.samples)
-        is_clear = self.kind in ("connections", "operations") or _turns([plateau.level for plateau in levels]) <= 1
+        levels = find_plateaus(self.samples)
+        is_clear = (
+            self.kind in ("connections", "operations") or _count_turns([plateau.level for plateau in levels]) <= 1
+        )
         return levels if is_clear else ()
 
     @property
@@ -151,7 +153,7 @@ def find_phases(loads: Sequence[Load], start: int, end: int, zone: Zone) -> Foun
         return FoundPhases((), None, "Phases are not known: no load was recorded.", is_certain=False)
     tried: list[tuple[Load, SteadyState | NotSteady]] = []
     for load in loads[:_MOST_TRIED]:
-        tried.append((load, steady_state(load.samples.times, load.samples.values, load.plateaus)))
+        tried.append((load, find_steady_state(load.samples.times, load.samples.values, load.plateaus)))
         if not isinstance(tried[-1][1], NotSteady) or tried[-1][1].is_certain:
             return _describe_phases(*tried[-1], start, end, zone)
     return _describe_phases(*tried[0], start, end, zone)
@@ -159,7 +161,7 @@ def find_phases(loads: Sequence[Load], start: int, end: int, zone: Zone) -> Foun
 
 def _describe_phases(load: Load, state: SteadyState | NotSteady, start: int, end: int, zone: Zone) -> FoundPhases:
     """Return the phases that a load shows, with a sentence on the phases and the load."""
-    title = load.signal.title + (f" of {counted(len(load.hosts), 'host')}" if len(load.hosts) > 1 else "")
+    title = load.signal.title + (f" of {format_count(len(load.hosts), 'host')}" if len(load.hosts) > 1 else "")
     no_load = "; no load was recorded, so this is from processor time" if load.kind is None else ""
     if isinstance(state, NotSteady):
         if state.is_certain and len(load.plateaus) >= _FEWEST_STEPS:
@@ -168,15 +170,15 @@ def _describe_phases(load: Load, state: SteadyState | NotSteady, start: int, end
         return FoundPhases(
             (),
             None,
-            f"{answer}: {state.why} ({title}){no_load}.{_tests_text(state.tests, None, zone)}",
+            f"{answer}: {state.why} ({title}){no_load}.{_describe_tests(state.tests, None, zone)}",
             load.name,
             title,
             is_certain=state.is_certain,
             fallback=load.kind is None,
             tests=len(state.tests),
         )
-    test = _judged_test(state)
-    first, last = test or _phase_bounds(load, start, end)
+    test = _find_judged_test(state)
+    first, last = test or _find_phase_bounds(load, start, end)
     begin = state.begin.at if state.begin else first
     finish = state.end.at if state.end else last
     spans = ((RAMP_UP, first, begin - 1), (STEADY, begin, finish), ("ramp-down", finish + 1, last))
@@ -188,12 +190,12 @@ def _describe_phases(load: Load, state: SteadyState | NotSteady, start: int, end
     boundaries = (state.begin, state.end)
     confidence = state.confidence * (_PROCESSOR_TIME if load.kind is None else 1)
     shown = min(confidence, _SUREST if confidence >= SURE else SURE - 0.001)  # not rounded to what is sure enough
-    parts = ", ".join(f"{_NAMES[phase.name]} {_recorded_text(load, phase)}" for phase in phases)
+    parts = ", ".join(f"{_NAMES[phase.name]} {_describe_recorded(load, phase)}" for phase in phases)
     return FoundPhases(
         phases,
         confidence,
         f"Phases found from {title}: {parts}{after}; "
-        f"confidence {percent(shown)}{no_load}.{_tests_text(state.tests, test, zone)}",
+        f"confidence {format_percent(shown)}{no_load}.{_describe_tests(state.tests, test, zone)}",
         load.name,
         title,
         boundaries,
@@ -206,22 +208,22 @@ def _describe_phases(load: Load, state: SteadyState | NotSteady, start: int, end
 _NAMES = {RAMP_UP: "ramp-up", STEADY: "steady state", "ramp-down": "ramp-down"}
 
 
-def _recorded_text(load: Load, phase: Phase) -> str:
+def _describe_recorded(load: Load, phase: Phase) -> str:
     """Return how long a phase lasted without the breaks in the load's samples, and in how many parts."""
     times = load.samples.between(phase.start, phase.end).present.times
     steps = np.diff(times)
-    breaks = steps[steps > np.maximum(longest_steps(times), LONG_PAUSE)] if len(steps) else steps
-    lasted = duration_text(round((phase.end - phase.start - int(breaks.sum())) / SECOND) * SECOND)
+    breaks = steps[steps > np.maximum(find_pause_lengths(times), LONG_PAUSE)] if len(steps) else steps
+    lasted = format_duration(round((phase.end - phase.start - int(breaks.sum())) / SECOND) * SECOND)
     return f"{lasted} in {len(breaks) + 1} parts" if len(breaks) else lasted
 
 
-def _judged_test(state: SteadyState) -> tuple[int, int] | None:
+def _find_judged_test(state: SteadyState) -> tuple[int, int] | None:
     """Return the start and end (UTC ns) of the test with the steady state; None if the log has a single test."""
     begin, end = (boundary.at if boundary else None for boundary in (state.begin, state.end))
     return next((test for test in state.tests if (begin or 0) < test[1] and (end is None or end > test[0])), None)
 
 
-def _tests_text(tests: Sequence[tuple[int, int]], test: tuple[int, int] | None, zone: Zone) -> str:
+def _describe_tests(tests: Sequence[tuple[int, int]], test: tuple[int, int] | None, zone: Zone) -> str:
     """Return a sentence on when the tests of a log were, and which test was judged; empty for a single test."""
     if not tests:
         return ""
@@ -241,7 +243,7 @@ def _load_after(load: Load, state: SteadyState, finish: int, last: int) -> str:
     rest = load.samples.between(finish + 1, last).present.values[2:]
     if len(rest) < _FEWEST_IDLE:
         return ""
-    lasts = duration_text(round((last - finish) / SECOND) * SECOND)
+    lasts = format_duration(round((last - finish) / SECOND) * SECOND)
     if float(np.quantile(rest, _IDLE_QUANTILE)) < _IDLE * state.level:
         return f", no load {lasts}"
     end = float(np.median(rest[-max(_FEWEST_IDLE, len(rest) // _END) :]))
@@ -259,7 +261,7 @@ def _is_ramp(load: Load, state: SteadyState, share: float) -> bool:
     return share <= (_LONGEST_STORM if highest > _HIGHER * state.level else _LONGEST_RAMP)
 
 
-def _phase_bounds(load: Load, start: int, end: int) -> tuple[int, int]:
+def _find_phase_bounds(load: Load, start: int, end: int) -> tuple[int, int]:
     """Return where phases begin and end (UTC ns): with the run, or with the load's recording if clearly shorter."""
     times = load.samples.present.times
     near = NEAR * (end - start)
@@ -267,33 +269,33 @@ def _phase_bounds(load: Load, start: int, end: int) -> tuple[int, int]:
     return first if first - start > near else start, last if end - last > near else end
 
 
-def loads(recorded: RecordedSignals, signals: Mapping[str, Signal]) -> tuple[Load, ...]:
+def find_loads(recorded: RecordedSignals, signals: Mapping[str, Signal]) -> tuple[Load, ...]:
     """Return the load signals of a run: first operations, then connections, then bytes.
 
     Loads of one kind are sorted by mean, the highest first. Without any load, processor time is used if it was
     recorded.
     """
-    candidates = list(_of(recorded, {name: signal for name, signal in signals.items() if signal.load}))
+    candidates = list(_list_loads(recorded, {name: signal for name, signal in signals.items() if signal.load}))
     kinds = [None, *get_args(field_types.Load)]
     candidates.sort(key=lambda load: (kinds.index(load.kind), -float(load.samples.present.values.mean())))
-    return tuple(candidates or _of(recorded, {_FALLBACK: signals[_FALLBACK]} if _FALLBACK in signals else {}))
+    return tuple(candidates or _list_loads(recorded, {_FALLBACK: signals[_FALLBACK]} if _FALLBACK in signals else {}))
 
 
-def moved(recorded: RecordedSignals, signals: Mapping[str, Signal]) -> tuple[Load, ...]:
+def find_moved_bytes(recorded: RecordedSignals, signals: Mapping[str, Signal]) -> tuple[Load, ...]:
     """Return bytes sent and bytes received as loads, for runs in which no other signal shows the load."""
-    candidates = _of(recorded, {name: signals[name] for name in _MOVED if name in signals})
+    candidates = _list_loads(recorded, {name: signals[name] for name in _MOVED if name in signals})
     return tuple(replace(load, kind="bytes") for load in candidates)
 
 
-def _of(recorded: RecordedSignals, signals: Mapping[str, Signal]) -> Iterator[Load]:
+def _list_loads(recorded: RecordedSignals, signals: Mapping[str, Signal]) -> Iterator[Load]:
     for name, signal in signals.items():
         if by_subject := recorded.of(name):
-            subjects, samples = together(by_subject, mean=signal.unit == "%")
+            subjects, samples = combine_series(by_subject, mean=signal.unit == "%")
             if len(samples.present.times) and samples.present.values.any():
                 yield Load(signal.load, name, signal, subjects, samples)
 
 
-def together(entries: Mapping[Subject, Samples], *, mean: bool = False) -> tuple[tuple[Subject, ...], Samples]:
+def combine_series(entries: Mapping[Subject, Samples], *, mean: bool = False) -> tuple[tuple[Subject, ...], Samples]:
     """Return the sum (or mean) of several series in steps of the longest sampling interval, and the subjects included.
 
     A step is missing if any included series has no sample in it. Series with samples in less than 80 % of the steps are
@@ -309,7 +311,7 @@ def together(entries: Mapping[Subject, Samples], *, mean: bool = False) -> tuple
         return (subject,), entries[subject]
     start = min(int(samples.times[0]) for samples in present.values())
     rows = max((int(samples.times[-1]) - start) // step for samples in present.values()) + 1
-    means = {subject: means_on_grid(samples, start, step, rows) for subject, samples in present.items()}
+    means = {subject: average_on_grid(samples, start, step, rows) for subject, samples in present.items()}
     covered = {subject: float(np.isfinite(values).mean()) for subject, values in means.items()}
     chosen = [subject for subject, share in covered.items() if share >= _COVERED]
     chosen = chosen or [max(covered, key=lambda subject: covered[subject])]
@@ -318,7 +320,7 @@ def together(entries: Mapping[Subject, Samples], *, mean: bool = False) -> tuple
     return tuple(chosen), Samples(times, stacked.mean(axis=0) if mean else stacked.sum(axis=0))
 
 
-def means_on_grid(samples: Samples, start: int, step: int, rows: int) -> Values:
+def average_on_grid(samples: Samples, start: int, step: int, rows: int) -> Values:
     """Return the mean of the samples in each of `rows` steps (ns) from `start` (UTC ns) on; NaN without samples."""
     at = (samples.times - start) // step
     counts = np.bincount(at, minlength=rows)
@@ -326,7 +328,7 @@ def means_on_grid(samples: Samples, start: int, step: int, rows: int) -> Values:
     return np.divide(sums, counts, out=np.full(rows, np.nan), where=counts > 0)
 
 
-def _turns(levels: Sequence[float]) -> int:
+def _count_turns(levels: Sequence[float]) -> int:
     """Return how often levels turn from rising to falling or back, ignoring changes below a tenth of their range."""
     tenth = 0.1 * float(np.ptp(levels)) if levels else 0.0
     rises = [other > level for level, other in pairwise(levels) if abs(other - level) > tenth]

@@ -11,12 +11,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from plimsoll.analysis.filters import EqualParts, find_runs, median_filter, moving_mean
+from plimsoll.analysis.filters import EqualParts, filter_median, find_runs, smooth_mean
 from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.log import Values
-from plimsoll.model.times import SECOND, duration_text
-from plimsoll.model.value_text import percent, quantity
-from plimsoll.review.doubts import SHORTEST_ABSENCE, long_absence
+from plimsoll.model.times import SECOND, format_duration
+from plimsoll.model.value_text import format_percent, format_value
+from plimsoll.review.doubts import SHORTEST_ABSENCE, compute_long_absence
 from plimsoll.review.findings import Doubt
 from plimsoll.review.phases.found_phases import Load
 
@@ -76,11 +76,14 @@ class ThroughputLoss:
     @property
     def clause(self) -> str:
         """A clause on which work fell, when, and what the offered load did meanwhile."""
-        title, lasts = self.work.signal.title, duration_text(round((self.end - self.start) / SECOND) * SECOND)
+        title, lasts = self.work.signal.title, format_duration(round((self.end - self.start) / SECOND) * SECOND)
         title = title if self.work.name.startswith(_DRIVER) else f"{title} of {self.work.hosts[0]}"
         if self.ended:
-            return f"{title}: the load is gone after {percent(self.share)} of the run, for {lasts}"
-        rates = f"from {quantity(self.before, self.work.signal.unit)} to {quantity(self.after, self.work.signal.unit)}"
+            return f"{title}: the load is gone after {format_percent(self.share)} of the run, for {lasts}"
+        rates = (
+            f"from {format_value(self.before, self.work.signal.unit)} to "
+            f"{format_value(self.after, self.work.signal.unit)}"
+        )
         unknown = "; whether less was asked for is not known"
         if self.offered is None:
             how = f"sank {rates} little by little within" if self.is_slow else f"fell {rates} for"
@@ -93,7 +96,7 @@ class ThroughputLoss:
             return f"{title} all but stopped {self.stops:,} times, {meanwhile.replace(',', ' in all,', 1)}"
         if self.is_slow:
             return f"{title} sank {rates} little by little within {lasts}, {while_offered}"
-        return f"{title} fell {rates} after {percent(self.share)} of the run, {meanwhile}"
+        return f"{title} fell {rates} after {format_percent(self.share)} of the run, {meanwhile}"
 
     @property
     def doubt(self) -> Doubt | None:
@@ -120,7 +123,9 @@ class _Fall(NamedTuple):
     gap: float
 
 
-def throughput_loss(loads: Sequence[Load], start: int, end: int, *, is_slight: bool = False) -> ThroughputLoss | None:
+def find_throughput_loss(
+    loads: Sequence[Load], start: int, end: int, *, is_slight: bool = False
+) -> ThroughputLoss | None:
     """Return the loss of throughput in a run from `start` to `end` (UTC ns); None without a loss.
 
     With `is_slight`, the result is a loss of a load driver that is too slight for a doubt.
@@ -137,11 +142,11 @@ def throughput_loss(loads: Sequence[Load], start: int, end: int, *, is_slight: b
     of_room = [load for name, load in offered.items() if name.startswith(room)]
     is_driver = room == _DRIVER
     stays = next(iter(of_room if is_driver else (*of_room, *offered.values())), None)
-    loss = _loss(work, stays, start, end, _FELL_SLIGHTLY if is_slight else _FELL)
+    loss = _find_loss(work, stays, start, end, _FELL_SLIGHTLY if is_slight else _FELL)
     return replace(loss, is_slight=True) if loss and is_slight else loss
 
 
-def _loss(work: Load, offered: Load | None, start: int, end: int, fell: float) -> ThroughputLoss | None:
+def _find_loss(work: Load, offered: Load | None, start: int, end: int, fell: float) -> ThroughputLoss | None:
     """Return the loss of work while the offered load stayed; else the end of load for an unknown reason; or None.
 
     A loss leaves less than the share `fell` of the work before.
@@ -153,11 +158,11 @@ def _loss(work: Load, offered: Load | None, start: int, end: int, fell: float) -
         return None
     parts = EqualParts(start, end, min(_PARTS, len(work.samples.present.times)))
     width = length / parts.count
-    done = filled(parts.means(work.samples.present))
-    load = None if offered is None else filled(parts.means(offered.samples.present))
+    done = fill_gaps(parts.means(work.samples.present))
+    load = None if offered is None else fill_gaps(parts.means(offered.samples.present))
     if load is not None and is_driver and has_ramp(done, load, int(width)):
         offered = load = None
-    enough = max(SHORTEST_ABSENCE, _LONG_OF_DRIVER * length) if is_driver else long_absence(length)
+    enough = max(SHORTEST_ABSENCE, _LONG_OF_DRIVER * length) if is_driver else compute_long_absence(length)
     long = max(3, int(np.ceil(enough / width)))
 
     def loss(fall: _Fall, stayed: Load | None) -> ThroughputLoss:
@@ -167,24 +172,24 @@ def _loss(work: Load, offered: Load | None, start: int, end: int, fell: float) -
     if load is not None:
         full = np.flatnonzero(load >= _STAYED * np.quantile(load, _REACHED))
         first, last = int(full[0]), int(full[-1]) + 1
-        fall = _fall(done[first:last], long, max(long, int(_LEAST_BEFORE * parts.count)), fell)
-        if fall and _is_clear(fall, parts.count, is_driver=is_driver) and _stays(load[first:last], fall):
+        fall = _find_fall(done[first:last], long, max(long, int(_LEAST_BEFORE * parts.count)), fell)
+        if fall and _is_clear(fall, parts.count, is_driver=is_driver) and _is_steady(load[first:last], fall):
             return loss(fall._replace(first=fall.first + first, last=fall.last + first), offered)
-        sinking = _sinking(done[first:last], load[first:last], fell)
+        sinking = _find_sinking(done[first:last], load[first:last], fell)
         if sinking and (is_driver or _is_no_ramp_down(sinking, length)):
             return replace(loss(sinking._replace(first=sinking.first + first, last=last), offered), is_slow=True)
-        runs, usual = _stops(done[first:last], long)
+        runs, usual = _find_stops(done[first:last], long)
         if runs and not is_driver:
             total = sum(stop - begin for begin, stop in runs)
             begin = first + runs[0][0]
             return replace(loss(_Fall(begin, begin + total, usual, 0, 0, 1), offered), stops=len(runs))
-    elif (sinking := _sinking(done, np.ones_like(done), fell)) and _is_no_ramp_down(sinking, length):
+    elif (sinking := _find_sinking(done, np.ones_like(done), fell)) and _is_no_ramp_down(sinking, length):
         return replace(loss(sinking, None), is_slow=True)
     if is_driver:
-        fall = None if load is not None else _fall(done, long, long, fell)
+        fall = None if load is not None else _find_fall(done, long, long, fell)
         counts = fall and _is_clear(fall, parts.count, is_driver=False)
     else:
-        fall = _fall(done, int(np.ceil(_GONE_FOR * parts.count)), long, fell)
+        fall = _find_fall(done, int(np.ceil(_GONE_FOR * parts.count)), long, fell)
         counts = fall and _is_gone(fall, done)
     return loss(fall, None) if fall and counts else None
 
@@ -195,23 +200,23 @@ def has_ramp(done: Values, offered: Values, step: int) -> bool:
     `done` and `offered` have a value for each step of `step` ns. A load driver that sends requests by a schedule may
     hold all its users while it sends few requests: then its users do not show how much work was asked for.
     """
-    before = int(np.argmax(moving_mean(done, 3) >= _RAMPED * np.quantile(done, _USUAL)))
+    before = int(np.argmax(smooth_mean(done, 3) >= _RAMPED * np.quantile(done, _USUAL)))
     usual = _STAYED * np.quantile(offered, _USUAL)
     return before * step >= _RAMP and bool(np.median(offered[:before]) >= usual)
 
 
-def filled(values: Values) -> Values:
+def fill_gaps(values: Values) -> Values:
     """Return the values with missing values interpolated between their neighbours."""
     present = np.flatnonzero(np.isfinite(values))
     return np.interp(np.arange(len(values)), present, values[present])
 
 
-def _fall(done: Values, long: int, long_before: int, fell: float) -> _Fall | None:
+def _find_fall(done: Values, long: int, long_before: int, fell: float) -> _Fall | None:
     """Return the longest clear fall of work, of `long` parts or more, after `long_before` parts on a level; or None."""
     if len(done) < long + long_before:
         return None
-    smooth = median_filter(done, 3, "edge")
-    reached = float(moving_mean(smooth, max(3, long // 2)).max())
+    smooth = filter_median(done, 3, "edge")
+    reached = float(smooth_mean(smooth, max(3, long // 2)).max())
     low = [(first, last) for first, last in find_runs(smooth < fell * reached) if last - first >= long and first]
     if not reached or not low:
         return None
@@ -229,7 +234,7 @@ def _fall(done: Values, long: int, long_before: int, fell: float) -> _Fall | Non
     return _Fall(first, last, before, after, low_start - high_end - 1, gap / (before - after))
 
 
-def _sinking(done: Values, offered: Values, fell: float) -> _Fall | None:
+def _find_sinking(done: Values, offered: Values, fell: float) -> _Fall | None:
     """Return the fall in which work sank and never climbed again while the offered load stayed; else None.
 
     Half of the usual change between two means is added at each end, as the mean of a tenth of the run does not
@@ -261,7 +266,7 @@ def _is_no_ramp_down(sinking: _Fall, length: int) -> bool:
     return length <= _LONGEST_SINKING and sinking.after > _RAMP_DOWN * sinking.before and sinking.gap < _CLIMBS
 
 
-def _stops(done: Values, long: int) -> tuple[list[tuple[int, int]], float]:
+def _find_stops(done: Values, long: int) -> tuple[list[tuple[int, int]], float]:
     """Return stops of steady work as spans of parts, if several and `long` in total; and the median of the work."""
     usual = float(np.median(done))
     low = done < _GONE * usual
@@ -270,7 +275,7 @@ def _stops(done: Values, long: int) -> tuple[list[tuple[int, int]], float]:
     return (runs if is_steady and len(runs) > 1 and int(low.sum()) >= long else []), usual
 
 
-def _stays(offered: Values, fall: _Fall) -> bool:
+def _is_steady(offered: Values, fall: _Fall) -> bool:
     """Return whether the median of the offered load hardly fell while less work was done."""
     return float(np.median(offered[fall.first : fall.last])) >= _STAYED * float(np.median(offered[: fall.first]))
 

@@ -14,13 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plimsoll.model.group_pairs import group_pairs
-from plimsoll.model.log import Log, Times, Values, merge_times, other_intervals, sampling_interval
-from plimsoll.model.remark import RESTARTED, Remark, counted, listed
+from plimsoll.model.log import Log, Times, Values, find_other_intervals, find_sampling_interval, merge_times
+from plimsoll.model.remark import RESTARTED, Remark, format_count, join_names
 from plimsoll.model.run import Planned
-from plimsoll.model.series import LOAD_DRIVER, Series, host_key
-from plimsoll.model.shipped_tables import shipped_table
-from plimsoll.model.times import SECOND, duration_text
-from plimsoll.review.doubts import PAUSE, SHORTEST_ABSENCE, long_absence
+from plimsoll.model.series import LOAD_DRIVER, Series, make_host_key
+from plimsoll.model.shipped_tables import load_shipped_table
+from plimsoll.model.times import SECOND, format_duration
+from plimsoll.review.doubts import PAUSE, SHORTEST_ABSENCE, compute_long_absence
 from plimsoll.review.findings import Doubt
 from plimsoll.review.recorded_signals import RecordedSignals
 from plimsoll.rules.schema.pack import Pack
@@ -33,7 +33,7 @@ class _Services:
     """The services that packs have rules for, named by measurement or by the first part of the performance object."""
 
     def __init__(self, packs: Iterable[Pack]) -> None:
-        no_services = _no_services()
+        no_services = _load_no_services()
         self._roles = [pack.applies_to for pack in packs if pack.applies_to and pack.pack not in no_services["packs"]]
         self._left_out = no_services["objects"]
         self._named: dict[tuple[str, str | None], str | None] = {}
@@ -62,24 +62,24 @@ _MEANT = "if that was meant, name the time under [[run.except]] in plimsoll.toml
 Key = TypeVar("Key", bound=Hashable)
 
 
-def rows_of_hosts(logs: Iterable[Log], part: tuple[int, int]) -> tuple[int, int]:
+def find_rows_of_hosts(logs: Iterable[Log], part: tuple[int, int]) -> tuple[int, int]:
     """Return the first and last row (UTC ns), within `part`, of all logs of hosts; (0, 0) without rows."""
     of_hosts = [log.times for log in logs if any(series.measurement not in LOAD_DRIVER for series in log.series)]
     inside = [values for times in of_hosts if len(values := times[(times >= part[0]) & (times <= part[1])])]
     return (int(min(values[0] for values in inside)), int(max(values[-1] for values in inside))) if inside else (0, 0)
 
 
-def recordings(
+def map_recordings(
     logs: Iterable[Log], hosts: Sequence[str], host_of: Callable[[Series], str], part: tuple[int, int]
 ) -> dict[str, list[Times]]:
     """Return, by host, the times (UTC ns) within `part` of each recording of the host; load drivers are left out."""
-    names = {host_key(host): host for host in hosts}
-    return times_by(
-        lambda series: None if series.measurement in LOAD_DRIVER else names[host_key(host_of(series))], logs, part
+    names = {make_host_key(host): host for host in hosts}
+    return map_times(
+        lambda series: None if series.measurement in LOAD_DRIVER else names[make_host_key(host_of(series))], logs, part
     )
 
 
-def times_by(
+def map_times(
     key_of: Callable[[Series], Key | None], logs: Iterable[Log], part: tuple[int, int]
 ) -> dict[Key, list[Times]]:
     """Return by key, for each log, the times of rows with a value in any series of the key.
@@ -97,13 +97,13 @@ def times_by(
         in_memory = log.in_memory
         for key, items in columns.items():
             ordered = map(log.column, sorted(items, key=lambda at: at not in in_memory))
-            times = log.times[first:stop][_filled(ordered, first, stop)]
+            times = log.times[first:stop][_mark_filled(ordered, first, stop)]
             if len(times):
                 times_lists.setdefault(key, []).append(times)
     return times_lists
 
 
-def _filled(columns: Iterable[Values], first: int, stop: int) -> NDArray[np.bool_]:
+def _mark_filled(columns: Iterable[Values], first: int, stop: int) -> NDArray[np.bool_]:
     """Return which rows from `first` to before `stop` have a value in any of the columns."""
     filled = np.zeros(stop - first, dtype=bool)
     for column in columns:
@@ -135,15 +135,15 @@ class Absence(NamedTuple):
         counted = np.where(steps > value, 0, steps)
         absent = int(counted[nothing].sum())
         at_the_end = bool(nothing.any()) and bool(nothing[int(np.argmax(nothing)) :].all())
-        is_long = absent > max(value, long_absence(int(counted.sum())))
+        is_long = absent > max(value, compute_long_absence(int(counted.sum())))
         return cls(absent, int(host[-1] - host[0]), is_long, at_the_end)
 
     def __str__(self) -> str:
         """Return the absence as text: `the last 20 min of 1 h`."""
-        return f"{'the last ' if self.at_the_end else ''}{duration_text(self.length)} of {duration_text(self.of)}"
+        return f"{'the last ' if self.at_the_end else ''}{format_duration(self.length)} of {format_duration(self.of)}"
 
 
-def lost(host: Times, counter: Times, pause: int) -> NDArray[np.bool_]:
+def mark_lost(host: Times, counter: Times, pause: int) -> NDArray[np.bool_]:
     """Return which steps between samples of a host lie in a time longer than `pause` (ns) without values of a counter.
 
     A step with a value of the counter at both ends does not count, however long: the host itself was not recorded in
@@ -156,7 +156,7 @@ def lost(host: Times, counter: Times, pause: int) -> NDArray[np.bool_]:
     return (after - before > pause) & ((before < host[:-1]) | (after > host[1:]))
 
 
-def paused(
+def doubt_pauses(
     recordings: Mapping[str, Sequence[Times]], planned: Sequence[Planned], smallest_share: float = 0.0
 ) -> Iterator[Doubt]:
     """Yield a doubt about hosts without samples for long, and for `smallest_share` of their recorded time or more.
@@ -165,23 +165,23 @@ def paused(
     """
     texts: list[str] = []
     for host, parts in recordings.items():
-        pauses, of = pauses_and_length(parts, planned)
+        pauses, of = find_pauses(parts, planned)
         absent = sum(end - start for start, end in pauses)
-        if absent > max(long_absence(of), smallest_share * of):
-            texts.append(f"{host} for {duration_text(absent)} of {duration_text(of)}")
+        if absent > max(compute_long_absence(of), smallest_share * of):
+            texts.append(f"{host} for {format_duration(absent)} of {format_duration(of)}")
     if texts:
-        which = texts[0] if len(texts) == 1 else f"{len(texts):,} hosts: {listed(texts, _MOST_NAMED)}"
+        which = texts[0] if len(texts) == 1 else f"{len(texts):,} hosts: {join_names(texts, _MOST_NAMED)}"
         yield Doubt(f"nothing was recorded of {which}", "what happened in that time is not known")
 
 
-def pauses_and_length(parts: Sequence[Times], planned: Sequence[Planned]) -> tuple[list[tuple[int, int]], int]:
+def find_pauses(parts: Sequence[Times], planned: Sequence[Planned]) -> tuple[list[tuple[int, int]], int]:
     """Return the samples of a host around each pause of its recorder (UTC ns), and the total time (ns).
 
     Both are without planned work, and without pauses between separate recordings, such as recordings of several days.
     """
     times = merge_times(parts)
     steps = np.diff(times)
-    longest = longest_steps(times)
+    longest = find_pause_lengths(times)
     at = np.flatnonzero(steps > np.maximum(longest, SHORTEST_ABSENCE))
     bounds = np.concatenate(([0], at + 1, [len(times)]))
     lengths = (times[bounds[1:] - 1] - times[bounds[:-1]]).tolist()
@@ -201,10 +201,10 @@ def pauses_and_length(parts: Sequence[Times], planned: Sequence[Planned]) -> tup
     return pauses, of
 
 
-def longest_steps(times: Times) -> Values:
+def find_pause_lengths(times: Times) -> Values:
     """Return, for each step between samples, the length (ns) from which it is a pause, by the interval there."""
-    longest = np.full(len(times) - 1, PAUSE * (sampling_interval(times) or 0))
-    for part in other_intervals(times):
+    longest = np.full(len(times) - 1, PAUSE * (find_sampling_interval(times) or 0))
+    for part in find_other_intervals(times):
         inside = (times[:-1] >= part.start) & (times[1:] <= part.end)
         borders = ~inside & (times[:-1] >= part.before) & (times[1:] <= part.until)
         longest[inside] = PAUSE * part.interval
@@ -212,7 +212,7 @@ def longest_steps(times: Times) -> Values:
     return np.maximum(longest, _SHORTEST_GAP)
 
 
-def restarted(recorded: RecordedSignals, remarks: Sequence[Remark], planned: Sequence[Planned]) -> Iterator[Doubt]:
+def doubt_restarts(recorded: RecordedSignals, remarks: Sequence[Remark], planned: Sequence[Planned]) -> Iterator[Doubt]:
     """Yield a doubt for each host that was restarted in the middle of the run, outside planned work."""
     for subject, samples in recorded.of(_UPTIME).items():
         uptime = samples.present
@@ -223,21 +223,21 @@ def restarted(recorded: RecordedSignals, remarks: Sequence[Remark], planned: Seq
             if not any(work.start <= instant <= work.end and not work.rules for work in planned)
         ]
         if unplanned:
-            yield Doubt(f"{subject.host} was restarted{_times(len(unplanned))} in the middle of the run", _MEANT)
+            yield Doubt(f"{subject.host} was restarted{_format_times(len(unplanned))} in the middle of the run", _MEANT)
     restarts: Counter[str] = Counter()
     for remark in remarks:
         if remark.text.startswith(RESTARTED) and remark.file:
             restarts[remark.file] += remark.count
     # A remark has no time: with work planned for all rules, it may be about that.
     for file, count in restarts.items() if all(work.rules for work in planned) else ():
-        yield Doubt(f"{PurePath(file).name} says that its host was restarted{_times(count)}", _MEANT)
+        yield Doubt(f"{PurePath(file).name} says that its host was restarted{_format_times(count)}", _MEANT)
 
 
-def _times(count: int) -> str:
-    return "" if count == 1 else f" {counted(count, 'time')}"
+def _format_times(count: int) -> str:
+    return "" if count == 1 else f" {format_count(count, 'time')}"
 
 
-def gone(
+def doubt_gone_services(
     logs: Sequence[Log],
     hosts: Sequence[str],
     host_of: Callable[[Series], str],
@@ -246,37 +246,39 @@ def gone(
     planned: Sequence[Planned],
 ) -> Iterator[Doubt]:
     """Yield doubts about services, with rules of their own, that have no values throughout or for a long time."""
-    names, services = {host_key(host): host for host in hosts}, _Services(packs)
+    names, services = {make_host_key(host): host for host in hosts}, _Services(packs)
 
     def key_of(series: Series) -> tuple[str, str] | None:
         service = services.of(series)
-        return (names[host_key(host_of(series))], service) if service else None
+        return (names[make_host_key(host_of(series))], service) if service else None
 
-    of_service = {key: _joined(times) for key, times in times_by(key_of, logs, part).items()}
-    of_host = recordings(logs, hosts, host_of, part) if of_service else {}
+    of_service = {key: _join_times(times) for key, times in map_times(key_of, logs, part).items()}
+    of_host = map_recordings(logs, hosts, host_of, part) if of_service else {}
     until: dict[tuple[str, str], int] = {}
     for log in logs:
         for key in set(filter(None, map(key_of, log.series))) if len(log.times) else ():
             until[key] = max(until.get(key, 0), int(log.times[-1]))
     together: dict[tuple[str, str], list[str]] = {}
     for (host, service), times in of_service.items():
-        recorded = _joined(of_host[host])
-        absence = _service_absence(recorded[recorded <= until[host, service]], times, planned)
+        recorded = _join_times(of_host[host])
+        absence = _compute_service_absence(recorded[recorded <= until[host, service]], times, planned)
         if absence.is_long:
             together.setdefault((host, str(absence)), []).append(service)
     never = group_pairs((host, service) for host, service in until if (host, service) not in of_service)
     for host, items in never.items():
-        yield Doubt(f"there is no value in what was recorded of {listed(items, _MOST_NAMED)} of {host}", _CHECK)
-    texts = [f"{listed(entries, _MOST_NAMED)} of {host} for {absence}" for (host, absence), entries in together.items()]
+        yield Doubt(f"there is no value in what was recorded of {join_names(items, _MOST_NAMED)} of {host}", _CHECK)
+    texts = [
+        f"{join_names(entries, _MOST_NAMED)} of {host} for {absence}" for (host, absence), entries in together.items()
+    ]
     if texts:
-        yield Doubt(f"nothing was recorded of {listed(texts, _MOST_NAMED)}", _CHECK)
+        yield Doubt(f"nothing was recorded of {join_names(texts, _MOST_NAMED)}", _CHECK)
 
 
-def _joined(times: Sequence[Times]) -> Times:
+def _join_times(times: Sequence[Times]) -> Times:
     return times[0] if len(times) == 1 else merge_times(times)
 
 
-def _service_absence(host: Times, service: Times, planned: Sequence[Planned]) -> Absence:
+def _compute_service_absence(host: Times, service: Times, planned: Sequence[Planned]) -> Absence:
     """Return for how long, after a service's first value and outside planned work, its host was recorded without it."""
     if len(service) == len(host):
         return Absence()
@@ -285,10 +287,10 @@ def _service_absence(host: Times, service: Times, planned: Sequence[Planned]) ->
         if not work.rules:
             counted &= (host < work.start) | (host > work.end)
     host = host[counted]
-    pause = int(max(SHORTEST_ABSENCE, PAUSE * (sampling_interval(service) or 0)))
-    return Absence.while_recorded(host, lost(host, service, pause), pause) if len(host) > 1 else Absence()
+    pause = int(max(SHORTEST_ABSENCE, PAUSE * (find_sampling_interval(service) or 0)))
+    return Absence.while_recorded(host, mark_lost(host, service, pause), pause) if len(host) > 1 else Absence()
 
 
 @cache
-def _no_services() -> dict[str, list[str]]:
-    return shipped_table("plimsoll.review", "no_services.yaml", dict[str, list[str]])
+def _load_no_services() -> dict[str, list[str]]:
+    return load_shipped_table("plimsoll.review", "no_services.yaml", dict[str, list[str]])

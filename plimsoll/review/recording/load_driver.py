@@ -5,17 +5,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from plimsoll.analysis.lag import Lag, lag
+from plimsoll.analysis.lag import Lag, find_lag
 from plimsoll.hosts.objective import PACK as OBJECTIVE
 from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.log import Times, Values
-from plimsoll.model.remark import Kind, Remark, listed
+from plimsoll.model.remark import Kind, Remark, join_names
 from plimsoll.model.samples import Samples
-from plimsoll.model.times import SECOND, duration_text
-from plimsoll.model.value_text import quantity
-from plimsoll.review.doubts import LEAST_SHARE_ABSENT, SHORTEST_ABSENCE, long_absence
+from plimsoll.model.times import SECOND, format_duration
+from plimsoll.model.value_text import format_value
+from plimsoll.review.doubts import LEAST_SHARE_ABSENT, SHORTEST_ABSENCE, compute_long_absence
 from plimsoll.review.findings import JUDGED, Doubt, Finding
-from plimsoll.review.phases.found_phases import means_on_grid
+from plimsoll.review.phases.found_phases import average_on_grid
 from plimsoll.review.recorded_signals import RecordedSignals
 
 _SENT, _ANSWERED = "client.requests_begun", "client.requests"
@@ -69,7 +69,8 @@ class _Waits(NamedTuple):
             alike = before[self.done[at] <= _NO_MORE * self.done[:at]]
             if after >= shortest and len(alike) and after >= _TIMES * float(alike.min()):
                 took = (
-                    f"{quantity(after, 's')} (mean of {duration_text(self.part)}), after {quantity(alike.min(), 's')}"
+                    f"{format_value(after, 's')} (mean of {format_duration(self.part)}), after "
+                    f"{format_value(alike.min(), 's')}"
                 )
                 return f"took {took}, and no more were answered"
         return ""
@@ -93,53 +94,53 @@ _DONE_OF_ONE, _FAILED_OF_ONE = "client.operation_requests", "client.operation_er
 _MOST_NAMED = 3
 
 
-def many_failed(recorded: RecordedSignals, findings: Sequence[Finding]) -> Iterator[Doubt]:
+def doubt_failures(recorded: RecordedSignals, findings: Sequence[Finding]) -> Iterator[Doubt]:
     """Yield a doubt if many requests failed: over the run, during some minutes, or of one operation.
 
     Yield none if an objective judges failures.
     """
-    requests = _requests(recorded, findings)
+    requests = _find_requests(recorded, findings)
     if requests is None:
         return
-    bad, worst = _bad_minutes(requests, 1, _OFTEN_FAILED)
-    long, worst_long = _bad_minutes(requests, _PART, _LONG_OFTEN)
-    broken = [f"{quantity(100 * share, '%')} of “{name}”" for name, share in _broken_operations(recorded)]
-    most = f", above all {listed(broken, _MOST_NAMED)}" if broken else ""
+    bad, worst = _count_bad_minutes(requests, 1, _OFTEN_FAILED)
+    long, worst_long = _count_bad_minutes(requests, _PART, _LONG_OFTEN)
+    broken = [f"{format_value(100 * share, '%')} of “{name}”" for name, share in _list_broken_operations(recorded)]
+    most = f", above all {join_names(broken, _MOST_NAMED)}" if broken else ""
     if requests.share >= _MANY_FAILED:
-        yield Doubt(f"{_share_text(requests.share)} failed{most}", _OBJECTIVE)
+        yield Doubt(f"{_format_share(requests.share)} failed{most}", _OBJECTIVE)
     elif bad >= _LONG_FAILED:
-        yield Doubt(f"up to {_share_text(worst)} failed for {bad:,} min{most}", _OBJECTIVE)
+        yield Doubt(f"up to {_format_share(worst)} failed for {bad:,} min{most}", _OBJECTIVE)
     elif long:
-        yield Doubt(f"up to {_share_text(worst_long)} failed for {duration_text(long * _MINUTE)}{most}", _OBJECTIVE)
+        yield Doubt(f"up to {_format_share(worst_long)} failed for {format_duration(long * _MINUTE)}{most}", _OBJECTIVE)
     elif broken:
-        yield Doubt(f"of the requests of the load driver {listed(broken, _MOST_NAMED)} failed", _OBJECTIVE)
+        yield Doubt(f"of the requests of the load driver {join_names(broken, _MOST_NAMED)} failed", _OBJECTIVE)
 
 
-def some_failed(recorded: RecordedSignals, findings: Sequence[Finding]) -> Iterator[str]:
+def describe_failures(recorded: RecordedSignals, findings: Sequence[Finding]) -> Iterator[str]:
     """Yield a sentence on the share of failed requests from 1 % on, unless a doubt or an objective covers failures."""
-    requests = _requests(recorded, findings)
-    if requests and requests.share >= _SOME_FAILED and not any(many_failed(recorded, findings)):
-        yield f"{_share_text(requests.share)} failed, and no objective says how many may."
+    requests = _find_requests(recorded, findings)
+    if requests and requests.share >= _SOME_FAILED and not any(doubt_failures(recorded, findings)):
+        yield f"{_format_share(requests.share)} failed, and no objective says how many may."
 
 
-def ended_early(recorded: RecordedSignals, start: int, end: int) -> Iterator[str]:
+def describe_early_ends(recorded: RecordedSignals, start: int, end: int) -> Iterator[str]:
     """Yield a sentence for each load driver whose load ended long before a run from `start` to `end` (UTC ns)."""
     for samples in recorded.of(_DONE).values():
-        under_load = _under_load(samples)
+        under_load = _find_times_under_load(samples)
         if not len(under_load):
             continue
-        rest = end - max(int(under_load[-1]), _asked_until(recorded))
-        if rest > long_absence(end - start):
-            of = f"{duration_text(rest)} of {duration_text(end - start)}"
+        rest = end - max(int(under_load[-1]), _find_last_users(recorded))
+        if rest > compute_long_absence(end - start):
+            of = f"{format_duration(rest)} of {format_duration(end - start)}"
             yield f"The load driver had next to no requests answered in the last {of}: that part was not under load."
 
 
-def _asked_until(recorded: RecordedSignals) -> int:
+def _find_last_users(recorded: RecordedSignals) -> int:
     """Return when (UTC ns) enough users for a load were last at work; 0 if unknown."""
-    return max((int(_under_load(users).max(initial=0)) for users in recorded.of(USERS).values()), default=0)
+    return max((int(_find_times_under_load(users).max(initial=0)) for users in recorded.of(USERS).values()), default=0)
 
 
-def _under_load(samples: Samples) -> Times:
+def _find_times_under_load(samples: Samples) -> Times:
     """Return the times at which enough requests were answered to count as a load; empty if none."""
     done = samples.present
     reached = float(np.quantile(done.values, _REACHED)) if len(done.values) else 0.0
@@ -160,7 +161,7 @@ class _Requests(NamedTuple):
         return float(self.failed.sum() / self.done.sum())
 
 
-def _bad_minutes(requests: _Requests, minutes: int, often: float) -> tuple[int, float]:
+def _count_bad_minutes(requests: _Requests, minutes: int, often: float) -> tuple[int, float]:
     """Return in how many minutes at least the share `often` of requests failed, and the highest share.
 
     Requests are counted in spans of `minutes`.
@@ -171,7 +172,7 @@ def _bad_minutes(requests: _Requests, minutes: int, often: float) -> tuple[int, 
     return minutes * int(bad.sum()), float((failed[bad] / done[bad]).max(initial=0.0))
 
 
-def _broken_operations(recorded: RecordedSignals) -> list[tuple[str, float]]:
+def _list_broken_operations(recorded: RecordedSignals) -> list[tuple[str, float]]:
     """Return the operations of which at least half of the requests failed, each with its share of failed requests."""
     failed_of = {subject.key: samples for subject, samples in recorded.of(_FAILED_OF_ONE).items()}
     broken: list[tuple[str, float]] = []
@@ -179,14 +180,14 @@ def _broken_operations(recorded: RecordedSignals) -> list[tuple[str, float]]:
         failed = failed_of.get(subject.key)
         if failed is None:
             continue
-        together = _together(done, failed)
+        together = _combine_requests(done, failed)
         enough = together.failed.sum() * together.step >= _ENOUGH_FAILED * SECOND
         if enough and together.share >= _USUALLY_FAILED:
             broken.append((subject.instance or "", together.share))
     return broken
 
 
-def _requests(recorded: RecordedSignals, findings: Sequence[Finding]) -> _Requests | None:
+def _find_requests(recorded: RecordedSignals, findings: Sequence[Finding]) -> _Requests | None:
     """Return the rates of requests; None if they were not recorded, or if an objective judges failures."""
     judged = any(
         finding.pack.pack == OBJECTIVE and finding.rule.signal == _SHARE and finding.outcome in JUDGED
@@ -195,41 +196,41 @@ def _requests(recorded: RecordedSignals, findings: Sequence[Finding]) -> _Reques
     done, failed = (next(iter(recorded.of(name).values()), None) for name in (_DONE, _FAILED))
     if judged or done is None or failed is None:
         return None
-    together = _together(done, failed)
+    together = _combine_requests(done, failed)
     return together if together.done.any() else None
 
 
-def _together(done: Samples, failed: Samples) -> _Requests:
+def _combine_requests(done: Samples, failed: Samples) -> _Requests:
     step = done.interval or _MINUTE
     done, failed = done.present, failed.present
     times, at, other = np.intersect1d(done.times, failed.times, return_indices=True)
     return _Requests(times, done.values[at], failed.values[other], step)
 
 
-def _share_text(share: float) -> str:
-    return f"{quantity(100 * share, '%')} of the requests of the load driver"
+def _format_share(share: float) -> str:
+    return f"{format_value(100 * share, '%')} of the requests of the load driver"
 
 
-def slowed(recorded: RecordedSignals, findings: Sequence[Finding]) -> Iterator[Doubt]:
+def doubt_slowed_responses(recorded: RecordedSignals, findings: Sequence[Finding]) -> Iterator[Doubt]:
     """Yield a doubt if responses took far longer in a later part of the load while no more requests were answered."""
-    waits = _waits(recorded, findings)
+    waits = _find_waits(recorded, findings)
     if waits is not None and (clause := waits.slowed(_LONG_S)):
         yield Doubt(f"requests of the load driver {clause}", _OBJECTIVE_OF_TIMES)
 
 
-def slow(recorded: RecordedSignals, findings: Sequence[Finding]) -> Iterator[str]:
+def describe_slow_responses(recorded: RecordedSignals, findings: Sequence[Finding]) -> Iterator[str]:
     """Yield sentences on slow responses, unless a doubt or an objective covers response times."""
-    waits = _waits(recorded, findings)
-    if waits is None or any(slowed(recorded, findings)):
+    waits = _find_waits(recorded, findings)
+    if waits is None or any(doubt_slowed_responses(recorded, findings)):
         return
     if clause := waits.slowed(_NOTABLE_S):
         yield f"Requests of the load driver {clause}; no objective limits that."
     mean = float(np.average(waits.waited, weights=waits.done))
     if mean >= _LONG_S:
-        yield f"Requests of the load driver took {quantity(mean, 's')} in the mean, and no objective limits that."
+        yield f"Requests of the load driver took {format_value(mean, 's')} in the mean, and no objective limits that."
 
 
-def _waits(recorded: RecordedSignals, findings: Sequence[Finding]) -> _Waits | None:
+def _find_waits(recorded: RecordedSignals, findings: Sequence[Finding]) -> _Waits | None:
     """Return the response times in parts of the load; None if not recorded, or judged by an objective."""
     judged = any(
         finding.pack.pack == OBJECTIVE and "response" in finding.rule.signal and finding.outcome in JUDGED
@@ -252,15 +253,19 @@ def _waits(recorded: RecordedSignals, findings: Sequence[Finding]) -> _Waits | N
     return _Waits(sums[answered] / counts[answered], together[answered] / sums[answered], part)
 
 
-def driver_clock(signals: RecordedSignals) -> DriverClock | None:
+def find_clock_offset(signals: RecordedSignals) -> DriverClock | None:
     """Return the offset of the load driver's clock; None if it is uncertain or near 0, or without a load driver."""
-    requested = _requested(signals)
+    requested = _find_requested(signals)
     if requested is None:
         return None
-    if no_common_time(signals):
+    if is_without_common_time(signals):
         return DriverClock(no_common_time=True)
     sent = requested.present
-    lags = [(name, lag, _step(sent, samples)) for name, samples in _work(signals) if (lag := _lag(sent, samples))]
+    lags = [
+        (name, lag, _choose_step(sent, samples))
+        for name, samples in _list_work(signals)
+        if (lag := _find_lag(sent, samples))
+    ]
     if not lags:
         return None
     name, best, step = min(lags, key=lambda pair: (pair[1].high - pair[1].low) * pair[2])
@@ -270,22 +275,22 @@ def driver_clock(signals: RecordedSignals) -> DriverClock | None:
     return DriverClock(best.best * step, best.low * step, best.high * step, name)
 
 
-def no_common_time(signals: RecordedSignals) -> bool:
+def is_without_common_time(signals: RecordedSignals) -> bool:
     """Return whether the recordings of the load driver and of the hosts do not overlap."""
-    samples, work = _requested(signals), [samples.present.times for _, samples in _work(signals)]
+    samples, work = _find_requested(signals), [samples.present.times for _, samples in _list_work(signals)]
     sent = samples.present.times if samples is not None and work else None
     return sent is not None and all(times[-1] < sent[0] or times[0] > sent[-1] for times in work)
 
 
-def _requested(signals: RecordedSignals) -> Samples | None:
+def _find_requested(signals: RecordedSignals) -> Samples | None:
     return next((samples for name in (_SENT, _ANSWERED) for samples in signals.of(name).values()), None)
 
 
-def _work(signals: RecordedSignals) -> list[tuple[str, Samples]]:
+def _list_work(signals: RecordedSignals) -> list[tuple[str, Samples]]:
     return [(f"{name} of {subject.host}", samples) for name in _WORK for subject, samples in signals.of(name).items()]
 
 
-def remarks_on(clock: DriverClock | None) -> Iterator[Remark]:
+def remark_clock(clock: DriverClock | None) -> Iterator[Remark]:
     """Yield a remark if the load driver's clock differs from the hosts' clocks; no times are changed."""
     if clock is None:
         return
@@ -300,27 +305,27 @@ def remarks_on(clock: DriverClock | None) -> Iterator[Remark]:
     low, high = sorted((abs(clock.low), abs(clock.high)))
     yield Remark(
         Kind.NOTED,
-        f"the clock of the load driver seems to be {duration_text(abs(clock.offset))} {behind} those of the hosts "
-        f"({duration_text(low)} to {duration_text(high)}): so its requests and {clock.by} fit each other best; "
+        f"the clock of the load driver seems to be {format_duration(abs(clock.offset))} {behind} those of the hosts "
+        f"({format_duration(low)} to {format_duration(high)}): so its requests and {clock.by} fit each other best; "
         "its times were left as they are",
     )
 
 
-def _step(sent: Samples, work: Samples) -> int:
+def _choose_step(sent: Samples, work: Samples) -> int:
     return max(sent.interval or SECOND, work.interval or SECOND, SECOND)
 
 
-def _lag(sent: Samples, work: Samples) -> Lag | None:
+def _find_lag(sent: Samples, work: Samples) -> Lag | None:
     """Return by how many steps the hosts' work follows the requests sent; None if unknown or the recording is too long.
 
     Outside the load driver's recording, requests count as 0.
     """
-    step = _step(sent, work)
+    step = _choose_step(sent, work)
     start = min(int(sent.times[0]), int(work.present.times[0]))
     end = max(int(sent.times[-1]), int(work.present.times[-1]))
     rows = (end - start) // step + 1
     if rows > _MOST_ROWS:
         return None
-    requests = np.nan_to_num(means_on_grid(sent, start, step, rows))
-    done = means_on_grid(work.present, start, step, rows)
-    return lag(requests, done, int(min(_MOST * SECOND // step, rows // 3)))
+    requests = np.nan_to_num(average_on_grid(sent, start, step, rows))
+    done = average_on_grid(work.present, start, step, rows)
+    return find_lag(requests, done, int(min(_MOST * SECOND // step, rows // 3)))

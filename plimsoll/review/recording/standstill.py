@@ -9,15 +9,15 @@ import numpy as np
 
 from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.log import Times, merge_times
-from plimsoll.model.remark import counted
+from plimsoll.model.remark import format_count
 from plimsoll.model.run import Planned
 from plimsoll.model.samples import Samples
-from plimsoll.model.series import host_key
-from plimsoll.model.times import SECOND, duration_text
-from plimsoll.review.doubts import SHORTEST_ABSENCE, long_absence
+from plimsoll.model.series import make_host_key
+from plimsoll.model.times import SECOND, format_duration
+from plimsoll.review.doubts import SHORTEST_ABSENCE, compute_long_absence
 from plimsoll.review.findings import Doubt
 from plimsoll.review.recorded_signals import RecordedSignals
-from plimsoll.review.sentences import titled
+from plimsoll.review.sentences import add_subject
 from plimsoll.rules.frozen import MANY_DIGITS, count_digits
 from plimsoll.rules.schema.signal import Signal
 
@@ -51,7 +51,7 @@ class _Stop(NamedTuple):
     def shown(self) -> str:
         """How long the stop lasted, and how often it occurred: `13 min in all, 3 times`."""
         often = f" in all, {self.times:,} times," if self.times > 1 else ""
-        return duration_text(self.length) + often
+        return format_duration(self.length) + often
 
 
 # Our choices. A rounded counter may repeat a value many times; several counters of different kinds do not.
@@ -88,7 +88,7 @@ class _HostWork:
     def is_long(self) -> bool:
         """Whether nothing changed for long enough to make a doubt."""
         start, end, of = self.longest
-        return end - start > long_absence(of)
+        return end - start > compute_long_absence(of)
 
     @property
     def doubt(self) -> Doubt | None:
@@ -101,7 +101,7 @@ class _HostWork:
         kinds = {name.partition(".")[0] for name in still}
         if samples < _LEAST_SAMPLES or not self.is_long or len(kinds) < _LEAST_KINDS:
             return None
-        when = "all the time" if end - start == of else f"for {duration_text(end - start)} of {duration_text(of)}"
+        when = "all the time" if end - start == of else f"for {format_duration(end - start)} of {format_duration(of)}"
         which = f"the {len(still):,} counters of {self.name} that change all the time on a running host"
         return Doubt(f"{which} stood still {when}", _CHECK)
 
@@ -114,14 +114,14 @@ class _HostWork:
         parts = [samples.between(start, end).values for _, samples in self.recorded]
         firsts = [float(values[0]) for values in parts if len(values)]
         digits = count_digits(firsts)
-        long = end - start > (SHORTEST_ABSENCE if digits >= MANY_DIGITS else long_absence(of))
+        long = end - start > (SHORTEST_ABSENCE if digits >= MANY_DIGITS else compute_long_absence(of))
         if not long or digits < _FEW_DIGITS or max(map(len, parts)) < _LEAST_SAMPLES:
             return None
-        when = "all the time" if end - start == of else f"for {duration_text(end - start)} of {duration_text(of)}"
+        when = "all the time" if end - start == of else f"for {format_duration(end - start)} of {format_duration(of)}"
         return Doubt(f"{title} of {self.name} repeated the same values {when}", _CHECK)
 
 
-def _frozen_signals(recorded: RecordedSignals, signals: Mapping[str, Signal]) -> Iterator[tuple[str, Doubt]]:
+def _find_frozen_signals(recorded: RecordedSignals, signals: Mapping[str, Signal]) -> Iterator[tuple[str, Doubt]]:
     """Yield the key of each host on which all instances of a signal repeat their values for long, with a doubt."""
     for name in (name for name, signal in signals.items() if signal.moves):
         hosts: dict[str, _HostWork] = {}
@@ -134,9 +134,11 @@ def _frozen_signals(recorded: RecordedSignals, signals: Mapping[str, Signal]) ->
                 yield key, doubt
 
 
-def stood_still(recorded: RecordedSignals, signals: Mapping[str, Signal], hosts: Iterable[str]) -> Iterator[Doubt]:
+def doubt_frozen_counters(
+    recorded: RecordedSignals, signals: Mapping[str, Signal], hosts: Iterable[str]
+) -> Iterator[Doubt]:
     """Yield doubts about hosts whose counters stood still, and about processors that were idle in every sample."""
-    by_key = {host_key(host): _HostWork(host) for host in hosts}
+    by_key = {make_host_key(host): _HostWork(host) for host in hosts}
     for name in (name for name, signal in signals.items() if signal.moves):
         for subject, samples in recorded.of(name).items() if by_key else ():
             host = by_key.get(subject.key[0])
@@ -147,7 +149,7 @@ def stood_still(recorded: RecordedSignals, signals: Mapping[str, Signal], hosts:
     doubts = {key: doubt for key, host in by_key.items() if host.recorded and (doubt := host.doubt)}
     yield from doubts.values()
     frozen: dict[str, Doubt] = {}
-    for key, doubt in _frozen_signals(recorded, signals):
+    for key, doubt in _find_frozen_signals(recorded, signals):
         frozen.setdefault(key, doubt)
     yield from (doubt for key, doubt in frozen.items() if key not in doubts)
     for subject, samples in recorded.of(_PROCESSORS).items():
@@ -157,7 +159,7 @@ def stood_still(recorded: RecordedSignals, signals: Mapping[str, Signal], hosts:
             yield Doubt(f"{text}, as those of no running host are", _CHECK)
 
 
-def work_stopped(
+def doubt_stopped_work(
     recorded: RecordedSignals, signals: Mapping[str, Signal], planned: Sequence[Planned], tests: int
 ) -> Iterator[Doubt]:
     """Yield a doubt about hosts whose steady operations stopped for long and then continued, outside planned work.
@@ -169,18 +171,18 @@ def work_stopped(
         if signal.load != "operations" or name.startswith(_LOAD_DRIVER):
             continue
         for subject, samples in recorded.of(name).items():
-            if (stop := _stop(samples.present) or _repeated_stops(samples.present)) is None:
+            if (stop := _stop(samples.present) or _find_repeated_stops(samples.present)) is None:
                 continue
             if any(
                 not planned.rules and planned.start <= stop.end and planned.end >= stop.begin for planned in planned
             ):
                 continue
             did = "stopped" if stop.is_whole else "all but stopped"
-            text = f"{titled(signal.title, subject)} {did} for {stop.shown}"
+            text = f"{add_subject(signal.title, subject)} {did} for {stop.shown}"
             entries[subject.host] = max(entries.get(subject.host, (0, "")), (stop.length, text))
     if entries:
         _, longest = max(entries.values())
-        result = f", and so did {counted(len(entries) - 1, 'more host')}" if len(entries) > 1 else ""
+        result = f", and so did {format_count(len(entries) - 1, 'more host')}" if len(entries) > 1 else ""
         where = "between tests of one log" if tests else "in the middle of steady work"
         yield Doubt(f"{longest} {where}{result}", _CHECK_PAUSE)
 
@@ -196,7 +198,7 @@ def _stop(samples: Samples) -> _Stop | None:
     begin, end = int(samples.times[busy[at]]), int(samples.times[busy[at + 1]])
     between = int(busy[at + 1] - busy[at]) - 1
     idle = int(busy[-1] - busy[0]) + 1 - len(busy) - between
-    long = end - begin > long_absence(int(samples.times[busy[-1]] - samples.times[busy[0]]))
+    long = end - begin > compute_long_absence(int(samples.times[busy[-1]] - samples.times[busy[0]]))
     long |= end - begin >= SHORTEST_ABSENCE and _is_between_levels(samples, int(busy[at]) + 1, int(busy[at + 1]))
     steady = idle <= _MOST_IDLE * len(busy)
     # The first and last of several samples hold some of the work beside the stop.
@@ -206,7 +208,7 @@ def _stop(samples: Samples) -> _Stop | None:
     return _Stop(begin, end, whole, 1, end - begin) if between and long and steady and counts else None
 
 
-def _repeated_stops(samples: Samples) -> _Stop | None:
+def _find_repeated_stops(samples: Samples) -> _Stop | None:
     """Return two or more stops between levels of work, as a single stop, if their total is long; else None.
 
     If work rests for more than a third of the run, the stops are regular, and the result is None.

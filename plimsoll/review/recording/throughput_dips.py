@@ -9,17 +9,17 @@ from typing import Literal
 
 import numpy as np
 
-from plimsoll.analysis.filters import find_runs, moving_mean
+from plimsoll.analysis.filters import find_runs, smooth_mean
 from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.log import Values
 from plimsoll.model.run import Phase
 from plimsoll.model.samples import Samples
-from plimsoll.model.times import SECOND, duration_text
-from plimsoll.model.value_text import percent
-from plimsoll.review.doubts import SHORTEST_ABSENCE, long_absence
+from plimsoll.model.times import SECOND, format_duration
+from plimsoll.model.value_text import format_percent
+from plimsoll.review.doubts import SHORTEST_ABSENCE, compute_long_absence
 from plimsoll.review.findings import Doubt
-from plimsoll.review.phases.found_phases import means_on_grid
-from plimsoll.review.phases.throughput_loss import filled, has_ramp
+from plimsoll.review.phases.found_phases import average_on_grid
+from plimsoll.review.phases.throughput_loss import fill_gaps, has_ramp
 from plimsoll.review.recorded_signals import RecordedSignals
 
 # Our choices.
@@ -61,28 +61,28 @@ class _Dip:
         return self.left < _NEXT_TO_NONE
 
 
-def unanswered(recorded: RecordedSignals, phases: Sequence[Phase]) -> Iterator[Doubt]:
+def doubt_unanswered(recorded: RecordedSignals, phases: Sequence[Phase]) -> Iterator[Doubt]:
     """Yield doubts about long dips of throughput in a load; `phases` are the phases set by hand."""
     yield from (
-        Doubt(f"the load driver {text}", _CHECK_PAUSE) for text, is_long in _clauses(recorded, phases) if is_long
+        Doubt(f"the load driver {text}", _CHECK_PAUSE) for text, is_long in _describe_dips(recorded, phases) if is_long
     )
 
 
-def paused_briefly(recorded: RecordedSignals, phases: Sequence[Phase]) -> Iterator[str]:
+def describe_pauses(recorded: RecordedSignals, phases: Sequence[Phase]) -> Iterator[str]:
     """Yield sentences on dips of throughput that are too short for a doubt, or in which the load driver paused."""
-    yield from (f"The load driver {text}." for text, is_long in _clauses(recorded, phases) if not is_long)
+    yield from (f"The load driver {text}." for text, is_long in _describe_dips(recorded, phases) if not is_long)
 
 
-def _clauses(recorded: RecordedSignals, phases: Sequence[Phase]) -> Iterator[tuple[str, bool]]:
+def _describe_dips(recorded: RecordedSignals, phases: Sequence[Phase]) -> Iterator[tuple[str, bool]]:
     """Yield a clause on the dips of each load driver by what was offered meanwhile, and whether it makes a doubt."""
     for subject, done in recorded.of("client.requests").items():
         users, waiting = (recorded.of(f"client.{name}").get(subject) for name in ("users", "in_flight"))
-        dips = list(_dips(done, users, waiting))
+        dips = list(_find_dips(done, users, waiting))
         within = [phase for phase in phases if phase.start < done.times[-1] and phase.end > done.times[0]]
         if within:
             dips = [dip for dip in dips if any(phase.start <= dip.begin and dip.end <= phase.end for phase in within)]
         spans = within or [Phase("", int(done.times[0]), int(done.times[-1]))]
-        long = long_absence(sum(phase.end - phase.start for phase in spans))
+        long = compute_long_absence(sum(phase.end - phase.start for phase in spans))
         for offered, meanwhile in _MEANWHILE.items():
             chosen = [dip for dip in dips if dip.offered == offered]
             stops = [dip for dip in chosen if dip.is_stop]
@@ -94,7 +94,7 @@ def _clauses(recorded: RecordedSignals, phases: Sequence[Phase]) -> Iterator[tup
                 is_notable = longest >= _LONG_STOP or (offered == "unknown" and total >= _LONG)
             if is_notable:
                 counted = stops if longest >= _LONG_STOP else chosen
-                yield f"{_dips_text(counted)}{meanwhile}", is_long
+                yield f"{_format_dips(counted)}{meanwhile}", is_long
 
 
 _MEANWHILE: dict[_Offered, str] = {
@@ -104,24 +104,24 @@ _MEANWHILE: dict[_Offered, str] = {
 }
 
 
-def _dips_text(dips: Sequence[_Dip]) -> str:
+def _format_dips(dips: Sequence[_Dip]) -> str:
     """Return how much less was answered in the dips, and for how long."""
     left = float(np.average([dip.left for dip in dips], weights=[dip.end - dip.begin for dip in dips]))
-    few = "next to no requests" if left < _NEXT_TO_NONE else f"only {percent(left)} of the usual requests"
+    few = "next to no requests" if left < _NEXT_TO_NONE else f"only {format_percent(left)} of the usual requests"
     lengths = [dip.end - dip.begin if left >= _NEXT_TO_NONE else dip.lost for dip in dips]
-    total, longest = (duration_text(round(length / _STEP) * _STEP) for length in (sum(lengths), max(lengths)))
+    total, longest = (format_duration(round(length / _STEP) * _STEP) for length in (sum(lengths), max(lengths)))
     if len(dips) == 1:
         return f"had {few} answered for {total} {'at the end' if dips[0].ends_load else 'in the middle'} of its load"
     return f"had {few} answered for {total} in all, in {len(dips):,} pauses of at most {longest},"
 
 
-def _dips(done: Samples, users: Samples | None, waiting: Samples | None) -> Iterator[_Dip]:
+def _find_dips(done: Samples, users: Samples | None, waiting: Samples | None) -> Iterator[_Dip]:
     """Yield the dips of a load driver's rate of answered requests, those at its end only while users are at work."""
     step = max(done.interval or 0, _STEP)
     start = int(done.present.times[0])
     count = (int(done.present.times[-1]) - start) // step + 1
     times = start + np.arange(count) * step
-    rates = filled(means_on_grid(done.present, start, step, count))
+    rates = fill_gaps(average_on_grid(done.present, start, step, count))
     level, by = float(np.quantile(rates, _USUAL)), users or waiting
     share = np.ones(count) if by is None else np.interp(times, by.present.times, by.present.values)
     share = share / (float(np.quantile(share, _USUAL)) or 1.0)
@@ -136,7 +136,7 @@ def _dips(done: Samples, users: Samples | None, waiting: Samples | None) -> Iter
     for first, stop in runs:
         inner = slice(first + 1, stop - 1) if stop - first > 3 else slice(first, stop)
         left, at_work = float(rates[inner].sum() / usual[inner].sum()), float(np.median(share[inner]))
-        offered = _offered(at_work, tell, users is None and waiting is not None)
+        offered = _classify_offer(at_work, tell, users is None and waiting is not None)
         near = slice(max(first - 1, 0), stop + 1)
         lacked = np.clip(usual[near] - rates[near], 0, None)
         lost = int((lacked / usual[near]).sum() * step)
@@ -149,7 +149,7 @@ def _dips(done: Samples, users: Samples | None, waiting: Samples | None) -> Iter
             yield _Dip(int(times[first]) - step, int(times[stop - 1]), lost, left, offered, stop == count)
 
 
-def _offered(at_work: float, of_users: bool, of_waiting: bool) -> _Offered:
+def _classify_offer(at_work: float, of_users: bool, of_waiting: bool) -> _Offered:
     """Return what was offered when the share `at_work` of the usual users, or else of the requests in flight, was."""
     if of_users:
         return "away" if at_work < _AWAY else "held"
@@ -158,5 +158,5 @@ def _offered(at_work: float, of_users: bool, of_waiting: bool) -> _Offered:
 
 def _is_steady(rates: Values) -> bool:
     """Return whether the rates hardly vary from minute to minute."""
-    low, high = np.quantile(moving_mean(rates, min(_MINUTE, len(rates))), (0.1, 0.9))
+    low, high = np.quantile(smooth_mean(rates, min(_MINUTE, len(rates))), (0.1, 0.9))
     return bool(low >= _STEADY * high)

@@ -17,7 +17,7 @@ from plimsoll.model import names
 from plimsoll.model.log import Values
 from plimsoll.model.perfmon import SQL_DEFAULT, SQL_NAMED, CounterPath
 from plimsoll.model.series import Series
-from plimsoll.model.shipped_tables import shipped_files
+from plimsoll.model.shipped_tables import find_shipped_files
 from plimsoll.model.strict_yaml import read, validate
 from plimsoll.rules.schema.field_types import Sentence, StrictModel
 
@@ -65,15 +65,15 @@ class Formula:
         self, text: str, metrics: Mapping[str, object], let: Mapping[str, str] | None = None, *, columns: bool = False
     ) -> None:
         self.text = text
-        self._choose: Callable[[Any, Any, Any], Any] = np.where if columns else _chosen
+        self._choose: Callable[[Any, Any, Any], Any] = np.where if columns else _choose_value
         self._metrics = metrics
         self._let = let or {}
         self.names: set[str] = set()
         self.growing: set[str] = set()
         self.counted: set[str] = set()
-        self.tree = self._inlined(_parsed(text))
-        self._value = self._compiled(self.tree, growing=False)
-        self.plain = _plain(self.tree)
+        self.tree = self._inline_node(_parse_expression(text))
+        self._value = self._compile_node(self.tree, growing=False)
+        self.plain = _simplify(self.tree)
 
     def value(self, at: Moment) -> float | None:
         """Return the formula's value at a moment; None if a metric is missing or the result is not finite."""
@@ -89,16 +89,16 @@ class Formula:
             values = np.broadcast_to(self._value(at), len(at.time))
         return np.where(np.isfinite(values), values, _NAN)
 
-    def _inlined(self, node: ast.expr) -> ast.expr:
+    def _inline_node(self, node: ast.expr) -> ast.expr:
         if isinstance(node, ast.Name) and node.id in self._let:
-            return self._inlined(_parsed(self._let[node.id]))
+            return self._inline_node(_parse_expression(self._let[node.id]))
         if isinstance(node, ast.BinOp):
-            return ast.BinOp(self._inlined(node.left), node.op, self._inlined(node.right))
+            return ast.BinOp(self._inline_node(node.left), node.op, self._inline_node(node.right))
         if isinstance(node, ast.Call):
-            return ast.Call(node.func, [self._inlined(arg) for arg in node.args], [])
+            return ast.Call(node.func, [self._inline_node(arg) for arg in node.args], [])
         return node
 
-    def _compiled(self, node: ast.expr, *, growing: bool) -> _Value:
+    def _compile_node(self, node: ast.expr, *, growing: bool) -> _Value:
         """Return a function that computes a node; `growing` means that previous values of metrics are needed, too."""
         match node:
             case ast.Constant(value=int() | float() as number):
@@ -109,46 +109,46 @@ class Formula:
                     self.growing.add(name)
                 return lambda at: at.now.get(name, _NAN)
             case ast.BinOp(left=left, op=op, right=right):
-                above, below = self._compiled(left, growing=growing), self._compiled(right, growing=growing)
+                above, below = self._compile_node(left, growing=growing), self._compile_node(right, growing=growing)
                 if isinstance(op, ast.Div):
-                    return self._quotient(above, below, lambda _: _NAN)
+                    return self._compile_quotient(above, below, lambda _: _NAN)
                 if (operate := _OPERATIONS.get(type(op))) is None:
                     raise ValueError(f'"{self.text}": only +, -, * and / are known')
                 return lambda at: operate(above(at), below(at))
             case ast.Call(func=ast.Name(id=name), args=arguments):
-                return self._function(name, arguments)
+                return self._compile_function(name, arguments)
             case _:
                 raise ValueError(f'"{self.text}": "{ast.unparse(node)}" is neither a metric, a number nor a function')
 
-    def _function(self, name: str, arguments: list[ast.expr]) -> _Value:
+    def _compile_function(self, name: str, arguments: list[ast.expr]) -> _Value:
         """Return a function that computes a function call of the formula, such as `rate(x)`."""
         match name, arguments:
             case "time", []:
                 return lambda at: at.time / 1e9
             case "growth", [x]:
-                return self._growth(x)
+                return self._compile_growth(x)
             case "rate", [x]:
-                growth = self._growth(x)
+                growth = self._compile_growth(x)
                 return lambda at: growth(at) / at.seconds
             case "per", [x, y]:
-                above, below = self._growth(x), self._growth(y)
+                above, below = self._compile_growth(x), self._compile_growth(y)
                 # 0 where the divisor did not grow; NaN where a value is missing.
-                return self._quotient(above, below, lambda value: 0.0 * value)
+                return self._compile_quotient(above, below, lambda value: 0.0 * value)
             case "zero", [x]:
-                value = self._compiled(x, growing=False)
+                value = self._compile_node(x, growing=False)
                 return lambda at: self._choose(value(at) == 0, 0.0, _NAN)
             case "count", [ast.Name(id=metric)] if metric in self._metrics:
                 self.names.add(metric)
                 self.counted.add(metric)
                 return lambda at: 1.0 * at.counts.get(metric, _NAN)
             case "average", [x, ast.Constant(value=int() as length)]:
-                value, key = self._compiled(x, growing=True), self.text
-                return lambda at: _averaged(at.averages, at.time, key, value(at), length)
+                value, key = self._compile_node(x, growing=True), self.text
+                return lambda at: _average(at.averages, at.time, key, value(at), length)
             case _:
                 raise ValueError(f'"{self.text}": no function {name} with {len(arguments)} values is known')
 
-    def _growth(self, node: ast.expr) -> _Value:
-        value = self._compiled(node, growing=True)
+    def _compile_growth(self, node: ast.expr) -> _Value:
+        value = self._compile_node(node, growing=True)
 
         def growth(at: Moment) -> float:
             grown = value(at) - value(Moment(at.time, at.before))
@@ -156,7 +156,7 @@ class Formula:
 
         return growth
 
-    def _quotient(self, above: _Value, below: _Value, otherwise: Callable[[Any], Any]) -> _Value:
+    def _compile_quotient(self, above: _Value, below: _Value, otherwise: Callable[[Any], Any]) -> _Value:
         """Return a function that divides `above` by `below`, or gives `otherwise(dividend)` where the divisor is 0."""
 
         def quotient(at: Moment) -> Any:
@@ -188,7 +188,7 @@ class Metric(NamedTuple):
         return cls(match["name"], labels)
 
 
-def translated_names(metrics: Sequence[Metric]) -> tuple[Metric, ...]:
+def add_translated_names(metrics: Sequence[Metric]) -> tuple[Metric, ...]:
     """Return the metrics, and OpenTelemetry metrics also under the names of each of Prometheus' translation strategies.
 
     NoTranslation gives `system.cpu.time`, UnderscoreEscapingWithSuffixes `system_cpu_time_seconds_total`; the other two
@@ -230,12 +230,12 @@ class Template:
         return _PART.sub(lambda part: labels[part["label"]].removeprefix(part["prefix"] or ""), self._text)
 
 
-def _texts(value: object) -> object:
+def _convert_to_texts(value: object) -> object:
     """Return a value, or each value of a list, as text in a tuple; YAML reads some names as numbers or booleans."""
     return tuple(str(text) for text in value) if isinstance(value, list | tuple) else (str(value),)
 
 
-_Texts = Annotated[tuple[str, ...], BeforeValidator(_texts), Field(min_length=1)]
+_Texts = Annotated[tuple[str, ...], BeforeValidator(_convert_to_texts), Field(min_length=1)]
 
 
 class MetricGroup(StrictModel):
@@ -272,7 +272,7 @@ class MetricGroup(StrictModel):
     @cached_property
     def sources(self) -> dict[str, tuple[Metric, ...]]:
         """The metrics by name in formulas; OpenTelemetry metrics under every name that Prometheus may give them."""
-        return {name: translated_names([*map(Metric.parse, several)]) for name, several in self.metrics.items()}
+        return {name: add_translated_names([*map(Metric.parse, several)]) for name, several in self.metrics.items()}
 
     @cached_property
     def formulas(self) -> dict[str, tuple[Formula, ...]]:
@@ -312,7 +312,7 @@ class MetricGroup(StrictModel):
             object_ = self.object
             if self.server and labels[self.server] != DEFAULT_SERVER:
                 object_ = f"{SQL_NAMED}{labels[self.server]}:{self.object.partition(':')[2]}"
-            return names.shipped().series(CounterPath(None, object_, filled.get(""), field), host)
+            return names.load_shipped().series(CounterPath(None, object_, filled.get(""), field), host)
         tags = tuple(sorted({**filled, **chosen}.items()))
         return Series(host, self.measurement or "", tags, field)
 
@@ -341,49 +341,49 @@ class Exporter(StrictModel):
     groups: tuple[MetricGroup, ...] = Field(min_length=1)
 
 
-def metric_names(measurement: str, field: str) -> tuple[str, ...]:
+def list_metric_names(measurement: str, field: str) -> tuple[str, ...]:
     """Return the metric names under which Telegraf's prometheus_client or VictoriaMetrics may expose a field.
 
     In Telegraf 1.37.2, `metric_version = 1` names a field `value` by its measurement alone; version 2 removes leading
     and trailing underscores of names with replaced characters.
     """
     name = f"{measurement}_{field}"
-    plain = plain_name(name)
+    plain = make_plain_name(name)
     names = [name, plain] if name == plain else [name, plain, plain.strip("_")]
-    return tuple(dict.fromkeys(names if field != "value" else [*names, plain_name(measurement)]))
+    return tuple(dict.fromkeys(names if field != "value" else [*names, make_plain_name(measurement)]))
 
 
-def plain_name(name: str) -> str:
+def make_plain_name(name: str) -> str:
     """Return a name with `_` for each character that Prometheus before version 3 did not allow."""
     return re.sub(r"[^a-zA-Z0-9_:]", "_", name)
 
 
 @cache
-def exporters() -> Mapping[str, Exporter]:
+def load_exporters() -> Mapping[str, Exporter]:
     """Return the exporters by name. Raise Mistakes if a file in rules/exporters is wrong."""
-    folder = shipped_files("rules") / "exporters"
+    folder = find_shipped_files("rules") / "exporters"
     return {path.stem: validate(read(path.name, path.read_bytes()), Exporter) for path in sorted(folder.glob("*.yaml"))}
 
 
-def _chosen(condition: bool, yes: float, no: float) -> float:
+def _choose_value(condition: bool, yes: float, no: float) -> float:
     return yes if condition else no
 
 
-def _parsed(text: str) -> ast.expr:
+def _parse_expression(text: str) -> ast.expr:
     try:
         return ast.parse(text, mode="eval").body
     except SyntaxError:
         raise ValueError(f'"{text}" is no formula') from None
 
 
-def _averaged(averages: dict[str, tuple[int, float]], time: Any, key: str, value: Any, length: int) -> Any:
+def _average(averages: dict[str, tuple[int, float]], time: Any, key: str, value: Any, length: int) -> Any:
     """Return the exponentially weighted average of a share (%) over `length` seconds, as the Linux kernel computes it.
 
     The average is at most 100, although a share can be higher where samples are taken a little early or late.
     """
     if isinstance(value, np.ndarray):
         rows = zip(time.tolist(), value.tolist(), strict=True)
-        return np.array([_averaged(averages, at, key, share, length) for at, share in rows])
+        return np.array([_average(averages, at, key, share, length) for at, share in rows])
     if math.isnan(value):
         return _NAN
     before = averages.get(key)
@@ -398,7 +398,7 @@ def _averaged(averages: dict[str, tuple[int, float]], time: Any, key: str, value
     return min(average, 100.0)
 
 
-def _plain(node: ast.expr) -> tuple[str, float] | None:
+def _simplify(node: ast.expr) -> tuple[str, float] | None:
     match node:
         case ast.Name(id=name):
             return name, 1.0

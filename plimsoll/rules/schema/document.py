@@ -9,8 +9,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, Field
 
-from plimsoll.model.json_part import JsonPart, Seconds, attribute, with_fields
-from plimsoll.model.shipped_tables import shipped_files
+from plimsoll.model.json_part import JsonPart, Seconds, add_values, read_attribute
+from plimsoll.model.shipped_tables import find_shipped_files
 from plimsoll.model.strict_yaml import SIGNAL_NAME
 from plimsoll.model.times import SECOND
 from plimsoll.rules.schema.pack import Condition, Pack
@@ -45,9 +45,9 @@ class ConditionPart(JsonPart):
     healthy: _Text = Field(
         description='Operator and limit of the healthy side, such as "< 80"; the limit is crossed at all other values.'
     )
-    limit: float = attribute("healthy.limit")
+    limit: float = read_attribute("healthy.limit")
     reduce: str = Field(description="How the samples in the window are reduced to one value.")
-    over_s: Seconds = attribute("over", "The window.")
+    over_s: Seconds = read_attribute("over", "The window.")
     scale: str | None = Field(description="The fact of the host by which the limit is multiplied.")
 
 
@@ -55,11 +55,11 @@ class RuleEntry(JsonPart):
     """One rule."""
 
     pack: str
-    rule: str = attribute("id")
+    rule: str = read_attribute("id")
     severity: str
     summary: str
     condition: ConditionPart
-    for_s: Seconds = attribute("for_", "How long it must be crossed before it fires.")
+    for_s: Seconds = read_attribute("for_", "How long it must be crossed before it fires.")
     often: float = Field(
         description="A rule that never fired counts as often crossed from this share of the judged time on."
     )
@@ -95,15 +95,15 @@ class RulesDocument(JsonPart):
     rules: list[RuleEntry]
 
 
-def document(packs: Sequence[Pack], signals: Mapping[str, Signal]) -> RulesDocument:
+def build_document(packs: Sequence[Pack], signals: Mapping[str, Signal]) -> RulesDocument:
     """Return the JSON document of some packs."""
 
     def describe(condition: Condition) -> Any:
         signal = signals[condition.signal]
-        return with_fields(condition, title=signal.title, unit=signal.unit)
+        return add_values(condition, title=signal.title, unit=signal.unit)
 
     rules = [
-        with_fields(
+        add_values(
             rule,
             pack=pack.pack,
             condition=describe(rule),
@@ -116,21 +116,21 @@ def document(packs: Sequence[Pack], signals: Mapping[str, Signal]) -> RulesDocum
     return RulesDocument.model_validate({"rules": rules})
 
 
-def text(name: str, signal_names: Iterable[str]) -> str:
+def build_schema(name: str, signal_names: Iterable[str]) -> str:
     """Return the text of a schema file. Editors suggest the signals in `signal_names`, but accept any signal name."""
-    schema: dict[str, Any] = {"$schema": _DRAFT, "title": TITLES[name], **schema_of(MODELS[name])}
+    schema: dict[str, Any] = {"$schema": _DRAFT, "title": TITLES[name], **make_schema(MODELS[name])}
     schema["$defs"]["SignalName"] = {
         "anyOf": [{"enum": sorted(signal_names)}, {"type": "string", "pattern": SIGNAL_NAME}],
     }
     return json.dumps(schema, indent=1, ensure_ascii=False) + "\n"
 
 
-def shipped(name: str) -> str:
+def read_shipped(name: str) -> str:
     """Return the shipped text of a schema file."""
-    return shipped_files("rules").joinpath(name).read_text(encoding="utf-8")
+    return find_shipped_files("rules").joinpath(name).read_text(encoding="utf-8")
 
 
-def schema_of(model: type[BaseModel]) -> dict[str, Any]:
+def make_schema(model: type[BaseModel]) -> dict[str, Any]:
     """Return the JSON schema of a model as people write its files: durations as text, a source as a path alone."""
     schema = _tidy(model.model_json_schema(by_alias=True))
     sources = schema["$defs"]["Signal"]["properties"]["sources"]

@@ -67,7 +67,7 @@ class Healthy:
 
     def holds(self, values: Values) -> NDArray[np.bool_]:
         """Return a mask of the healthy values; False for NaN."""
-        return holds(self.operator, values, self.limit)
+        return mark_healthy(self.operator, values, self.limit)
 
     def __str__(self) -> str:
         return f"{self.operator} {self.limit:.12g}{f' {self.unit}' if self.unit else ''}"
@@ -92,7 +92,7 @@ SignalName = Annotated[str, Field(pattern=SIGNAL_NAME)]
 Sentence = Annotated[str, StringConstraints(strip_whitespace=True)]
 
 
-def _path(value: object) -> object:
+def _parse_path(value: object) -> object:
     if not isinstance(value, str):
         return value
     try:
@@ -105,7 +105,7 @@ def _path(value: object) -> object:
     return path
 
 
-def _samples(value: object) -> object:
+def _parse_samples(value: object) -> object:
     if not isinstance(value, str):
         # YAML reads 0x60 as the number 96.
         raise ValueError('a series is text: put it in quotes, as in "0x60"')
@@ -113,7 +113,7 @@ def _samples(value: object) -> object:
     return value
 
 
-def _bare(limit: Healthy) -> Healthy:
+def _strip_unit(limit: Healthy) -> Healthy:
     if limit.unit:
         raise ValueError(f'"{limit}": a fact has its unit in its name; write the number alone')
     return limit
@@ -122,7 +122,7 @@ def _bare(limit: Healthy) -> Healthy:
 _SHARE = re.compile(r"(\d+(?:\.\d+)?) ?%")
 
 
-def _share(value: object) -> object:
+def _parse_share(value: object) -> object:
     match = _SHARE.fullmatch(value.strip()) if isinstance(value, str) else None
     share = float(match[1]) / 100 if match else value
     if not isinstance(share, float) or not 0 < share <= 1:
@@ -130,7 +130,7 @@ def _share(value: object) -> object:
     return share
 
 
-def _text(kind: str, *examples: str, number: bool = False) -> WithJsonSchema:
+def _make_text_schema(kind: str, *examples: str, number: bool = False) -> WithJsonSchema:
     """Return the JSON Schema of a field written as text; `kind` is its type on the reference page."""
     return WithJsonSchema(
         {"type": ["string", "number"] if number else "string", "format": kind, "examples": [*examples]}
@@ -140,23 +140,23 @@ def _text(kind: str, *examples: str, number: bool = False) -> WithJsonSchema:
 Limit = Annotated[
     Healthy,
     BeforeValidator(lambda value: Healthy.parse(value) if isinstance(value, str) else value),
-    _text("limit", "< 80", "<= 25 ms", "> 3600 s", ">= 4 GB", "= 0"),
+    _make_text_schema("limit", "< 80", "<= 25 ms", "> 3600 s", ">= 4 GB", "= 0"),
 ]
-FactLimit = Annotated[Limit, AfterValidator(_bare), _text("limit", "<= 4", "= 1")]
-Share = Annotated[float, BeforeValidator(_share), _text("share of time", "10 %")]
+FactLimit = Annotated[Limit, AfterValidator(_strip_unit), _make_text_schema("limit", "<= 4", "= 1")]
+Share = Annotated[float, BeforeValidator(_parse_share), _make_text_schema("share of time", "10 %")]
 Duration = Annotated[  # ns
     int,
     BeforeValidator(lambda value: parse_duration(value) if isinstance(value, str | float | int) else value),
     Field(ge=0),
-    _text("duration", "30s", "5m", "1h30m", number=True),
+    _make_text_schema("duration", "30s", "5m", "1h30m", number=True),
 ]
 Path = Annotated[
     CounterPath,
-    BeforeValidator(_path),
-    _text("counter path", r"\Memory\Available Bytes", r"\PhysicalDisk(*)\% Disk Time"),
+    BeforeValidator(_parse_path),
+    _make_text_schema("counter path", r"\Memory\Available Bytes", r"\PhysicalDisk(*)\% Disk Time"),
 ]
 # Kept as text: the shipped cases have 180,000 samples, which only `rules test` needs.
-Samples = Annotated[str, BeforeValidator(_samples), _text("series", "85x60", "65x12 95x12 _x6")]
+Samples = Annotated[str, BeforeValidator(_parse_samples), _make_text_schema("series", "85x60", "65x12 95x12 _x6")]
 
 
 class StrictModel(BaseModel):
@@ -175,13 +175,13 @@ def parse(text: str) -> list[float | None]:
     """
     samples: list[float | None] = []
     for item in text.split():
-        samples += _item(item, _MOST - len(samples))
+        samples += _parse_item(item, _MOST - len(samples))
     if not samples:
         raise ValueError("a series without samples; write it like 95x60, or _x60 for samples that are missing")
     return samples
 
 
-def _item(item: str, most: int) -> list[float | None]:
+def _parse_item(item: str, most: int) -> list[float | None]:
     """Return the samples of an item such as `0+10x3`. Raise ValueError if it is invalid or has more than `most`."""
     if match := _MISSING.fullmatch(item):
         times = int(match[1] or 1)
@@ -190,7 +190,7 @@ def _item(item: str, most: int) -> list[float | None]:
         return [None] * _check_count(item, times, most)
     match = _STEPS.fullmatch(item)
     if not match:
-        raise ValueError(f'"{item}" is not a series of samples; {_hint(item)}')
+        raise ValueError(f'"{item}" is not a series of samples; {_suggest_form(item)}')
     first, step = float(match[1]), float(match[2] or 0)
     steps = _check_count(item, int(match[3] or 0) + 1, most) - 1
     if not math.isfinite(first + steps * step):
@@ -204,7 +204,7 @@ def _check_count(item: str, times: int, most: int) -> int:
     return times
 
 
-def _hint(item: str) -> str:
+def _suggest_form(item: str) -> str:
     if item.casefold() in ("nan", "inf", "+inf", "-inf", "null", "none", "stale"):
         return "a sample that is missing is written _"
     if re.fullmatch(rf"[+-]?{_NUMBER}[+-]{_NUMBER}", item):
@@ -214,7 +214,7 @@ def _hint(item: str) -> str:
     return "write it like 95x60 (95, then 60 more), 0+10x30 (0, 10, ... 300), 10-1x5 or _x3 (missing)"
 
 
-def holds(operator: Operator, values: Values, limit: float | Values) -> NDArray[np.bool_]:
+def mark_healthy(operator: Operator, values: Values, limit: float | Values) -> NDArray[np.bool_]:
     """Return a mask of the values on the healthy side of `limit`, one for all rows or for each row; False for NaN."""
     match operator:
         case "<":

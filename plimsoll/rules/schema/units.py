@@ -10,7 +10,7 @@ from math import isfinite
 
 from plimsoll.model.errors import suggest
 from plimsoll.model.strict_yaml import Place
-from plimsoll.model.value_text import MULTIPLES, exact, quantity
+from plimsoll.model.value_text import MULTIPLES, format_exact, format_value
 from plimsoll.rules.schema.field_types import Healthy
 from plimsoll.rules.schema.pack import Condition, Rule
 from plimsoll.rules.schema.signal import Signal
@@ -41,13 +41,13 @@ def convert_limit(healthy: Healthy, unit: str) -> Healthy:
     """
     if not isfinite(healthy.limit):
         raise ValueError(f'"{healthy}" is no limit')
-    kind, unit_text = _kind(unit), healthy.unit
+    kind, unit_text = _find_kind(unit), healthy.unit
     if unit_text is None:
         if not is_named(unit) or healthy.limit == 0:
             return healthy
-        texts = dict.fromkeys((str(replace(healthy, unit=unit)), written(healthy, unit)))
+        texts = dict.fromkeys((str(replace(healthy, unit=unit)), format_healthy(healthy, unit)))
         options = " or ".join(f'"{text}"' for text in texts)
-        raise ValueError(f'"{healthy}" does not name its unit; write {options} ({_names(kind)} fit)')
+        raise ValueError(f'"{healthy}" does not name its unit; write {options} ({_list_names(kind)} fit)')
     unit_name = next((name for name in (unit_text, f"{unit_text}s") if name in kind), None)  # 1 byte
     if unit_name is None:
         bare = replace(healthy, unit=None)
@@ -55,22 +55,22 @@ def convert_limit(healthy: Healthy, unit: str) -> Healthy:
             raise ValueError(f'"{healthy}": the signal has no unit; write "{bare}"')
         alike = next((name for name in kind if name.casefold() == unit_text.casefold()), None)
         near = f' (did you mean "{alike}"?)' if alike else suggest(unit_text, list(kind))
-        fitting = f"{_names(kind)} fit" if is_named(unit) else f'write "{bare}" or "{bare} {unit}"'
+        fitting = f"{_list_names(kind)} fit" if is_named(unit) else f'write "{bare}" or "{bare} {unit}"'
         raise ValueError(f'"{healthy}": the signal is in {unit}, and "{unit_text}" is no unit of that{near}; {fitting}')
     # Convert the decimal as written, not the nearest float: 35 ms is exactly 0.035 s.
     return replace(healthy, limit=float(Fraction(repr(healthy.limit)) * kind[unit_name] / kind[unit]), unit=None)
 
 
-def written(healthy: Healthy, unit: str) -> str:
+def format_healthy(healthy: Healthy, unit: str) -> str:
     """Return a limit as text in the unit that reads best, `< 25 ms`; `convert_limit` restores exactly this limit."""
-    base, factor = next(iter(_kind(unit))), _kind(unit)[unit]
+    base, factor = next(iter(_find_kind(unit))), _find_kind(unit)[unit]
     in_base = float(Fraction(repr(healthy.limit)) * factor)
-    text = f"{healthy.operator} {quantity(in_base, base, exact).replace(',', '')}"
+    text = f"{healthy.operator} {format_value(in_base, base, format_exact).replace(',', '')}"
     back = convert_limit(Healthy.parse(text), unit)
     return text if back == replace(healthy, unit=None) else f"{healthy.operator} {healthy.limit!r} {unit}".rstrip()
 
 
-def unit_of(condition: Condition, signals: Mapping[str, Signal]) -> str:
+def find_unit(condition: Condition, signals: Mapping[str, Signal]) -> str:
     """Return the unit of a condition's limit: the unit of its signal, or samples if it counts samples."""
     return _SAMPLES if condition.reduce == "count" else signals[condition.signal].unit
 
@@ -81,7 +81,7 @@ def convert_limits(rule: Rule, signals: Mapping[str, Signal]) -> tuple[Rule, lis
 
     def fitted(healthy: Healthy, condition: Condition, place: Place) -> Healthy:
         try:
-            return convert_limit(healthy, unit_of(condition, signals))
+            return convert_limit(healthy, find_unit(condition, signals))
         except ValueError as error:
             mistakes.append((place, f"{place[-1]} {error}"))
             return healthy
@@ -103,13 +103,13 @@ def convert_limits(rule: Rule, signals: Mapping[str, Signal]) -> tuple[Rule, lis
 
 def is_named(unit: str) -> bool:
     """Return whether limits in this unit must name their unit, because another unit of the same kind could be meant."""
-    return len(_kind(unit)) > 1
+    return len(_find_kind(unit)) > 1
 
 
-def _kind(unit: str) -> Kind:
+def _find_kind(unit: str) -> Kind:
     return next((kind for kind in KINDS if unit in kind), {unit: Fraction(1)})
 
 
-def _names(kind: Kind) -> str:
+def _list_names(kind: Kind) -> str:
     *names, last = kind
     return f"{', '.join(names)} and {last}" if names else last

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from plimsoll.model.errors import Unusable
-from plimsoll.store.duck.day_files import DayFile, add_file, list_files, quoted, rows_of, unlist_files
+from plimsoll.store.duck.day_files import DayFile, add_file, list_files, query_rows, quote_sql, unlist_files
 from plimsoll.store.duck.hot_file import HotFile
 from plimsoll.store.duck.hot_tables import (
     DAY,
@@ -26,11 +26,11 @@ from plimsoll.store.duck.hot_tables import (
     TableKind,
     add_table,
     drop_table,
-    floor,
     list_tables,
-    next_number,
+    list_tables_of_day,
     open_tables,
-    tables_of_day,
+    round_down,
+    take_next_number,
 )
 from plimsoll.store.duck.live_writer import LiveWriter
 from plimsoll.store.duck.series_index import StoredSeriesIndex
@@ -115,7 +115,7 @@ class Retention:
             if oldest >= now // DAY - 1 or not (file.used > limit and file.checkpoint() and file.used > limit):
                 return False
         with self._file.writing() as cursor:
-            for table in tables_of_day(cursor, oldest):
+            for table in list_tables_of_day(cursor, oldest):
                 drop_table(cursor, table)
             unlist_files(cursor, [file.name for file in list_files(cursor, oldest * DAY, oldest * DAY)])
             cursor.execute("DELETE FROM held WHERE day = ?", [oldest])
@@ -129,9 +129,9 @@ class Retention:
             return False
         table = opened[0]
         with self._file.writing() as cursor:
-            day = f"{floor('time', DAY)} // {DAY}"
+            day = f"{round_down('time', DAY)} // {DAY}"
             for (number,) in cursor.execute(f"SELECT DISTINCT {day} FROM {table.name}").fetchall():
-                of_day = tables_of_day(cursor, number)
+                of_day = list_tables_of_day(cursor, number)
                 raw = next((table for table in of_day if table.kind is TableKind.RAW and not table.above), None)
                 raw = raw or add_table(cursor, TableKind.RAW, number)
                 within = f"FROM {table.name} WHERE time >= {number * DAY} AND time < {(number + 1) * DAY}"
@@ -169,15 +169,15 @@ class Retention:
         for day in sorted({table.day for table in tables}):
             files = list_files(cursor, day * DAY, day * DAY)
             if self._is_whole(files):
-                return self._next_piece(cursor, now, day, [table for table in tables if table.day == day], files)
+                return self._choose_next_piece(cursor, now, day, [table for table in tables if table.day == day], files)
         self._written_day = today
         return None
 
-    def _next_piece(
+    def _choose_next_piece(
         self, cursor: Cursor, now: int, day: int, tables: Sequence[HotTable], files: Sequence[DayFile]
     ) -> _Piece:
         """Return the file to write for the lowest series in a day's tables: its existing file, else a new one."""
-        rows = cursor.execute(f"SELECT min(series) FROM ({_union(tables, 'series')})").fetchone()
+        rows = cursor.execute(f"SELECT min(series) FROM ({_join_tables(tables, 'series')})").fetchone()
         first = _ALL if rows is None or rows[0] is None else int(rows[0])
         is_thin = self._is_old(day, now) or any(table.kind is TableKind.THIN for table in (*tables, *files))
         kind = TableKind.THIN if is_thin else TableKind.RAW
@@ -185,7 +185,7 @@ class Retention:
         if same:
             return _Piece(day, kind, same[0].first, same[0].last, tables, same)
         before_next = min((file.first for file in files if file.first > first), default=_ALL + 1) - 1
-        return _Piece(day, kind, first, min(before_next, _last_series(cursor, day, first, tables)), tables, [])
+        return _Piece(day, kind, first, min(before_next, _find_last_series(cursor, day, first, tables)), tables, [])
 
     def _find_old(self, cursor: Cursor, now: int) -> _Piece | None:
         """Return the next file to reduce to minutes, of a day that is older than `raw_days`; None if there is none."""
@@ -208,10 +208,10 @@ class Retention:
 
     def _write(self, piece: _Piece, partial: Path) -> tuple[int, int, int]:
         """Write a day file; return the number of its samples, and its first and last series number."""
-        rows, within = self._rows(piece), f"series BETWEEN {piece.first} AND {piece.last}"
+        rows, within = self._query_rows(piece), f"series BETWEEN {piece.first} AND {piece.last}"
         with self._file.reading() as cursor:
             numbers = cursor.execute(f"SELECT DISTINCT series FROM ({rows}) WHERE {within}").fetchall()
-            cursor.register("named", self._named([number for (number,) in numbers]))
+            cursor.register("named", self._name_numbers([number for (number,) in numbers]))
             for name in _NAMES:
                 cursor.execute(f"CREATE TEMP TYPE {name}_of_day AS ENUM (SELECT DISTINCT {name} FROM named)")
             # Parquet writes each value of an enumeration only once, which is also much faster.
@@ -219,38 +219,38 @@ class Retention:
             (_, samples, _, _, columns, *_) = cursor.execute(
                 f"COPY (SELECT make_timestamp_ns(time) AS time, {names}, {_VALUES[piece.kind]}, series "
                 f"FROM ({rows}) JOIN named USING (series) WHERE {within} ORDER BY series, time) "
-                f"TO {quoted(str(partial))} ({_FORMAT})"
+                f"TO {quote_sql(str(partial))} ({_FORMAT})"
             ).fetchone() or (None, 0, 0, 0, {})
         series = columns['"series"'] if samples else {"min": 0, "max": 0}
         return samples, int(series["min"]), int(series["max"])
 
-    def _rows(self, piece: _Piece) -> str:
+    def _query_rows(self, piece: _Piece) -> str:
         """Return the SQL query for the rows in a piece's tables and files.
 
         The rows may include series that are not in the piece.
         """
         thin, raw = ([file for file in piece.files if file.kind is kind] for kind in (TableKind.THIN, TableKind.RAW))
-        late = _union([table for table in piece.tables if table.kind is TableKind.RAW], "*")
+        late = _join_tables([table for table in piece.tables if table.kind is TableKind.RAW], "*")
         values = [late] if late else []
         if raw:
-            filed = f"SELECT series, time, value FROM {rows_of(self._file.days, raw)}"
+            filed = f"SELECT series, time, value FROM {query_rows(self._file.days, raw)}"
             values.append(f"SELECT * FROM ({filed}) ANTI JOIN ({late}) USING (series, time)" if late else filed)
         if piece.kind is TableKind.RAW:
             return " UNION ALL ".join(values)
         minute_rows = [table.rows for table in piece.tables if table.kind is TableKind.THIN]
-        minute_rows += [rows_of(self._file.days, thin)] if thin else []
+        minute_rows += [query_rows(self._file.days, thin)] if thin else []
         minutes = " UNION ALL ".join(
             f"SELECT series, time, {_VALUES[TableKind.THIN]} FROM {rows}" for rows in minute_rows
         )
         if not values:
             return minutes
         new = (
-            f"SELECT series, {floor('time', MINUTE)} AS time, min(value) AS minimum, max(value) AS maximum, "
+            f"SELECT series, {round_down('time', MINUTE)} AS time, min(value) AS minimum, max(value) AS maximum, "
             f"avg(value) AS mean, count(*)::INTEGER AS amount FROM ({' UNION ALL '.join(values)}) GROUP BY ALL"
         )
         return f"{minutes} UNION ALL FROM ({new}) ANTI JOIN ({minutes}) USING (series, time)" if minute_rows else new
 
-    def _named(self, numbers: Sequence[int]) -> dict[str, object]:
+    def _name_numbers(self, numbers: Sequence[int]) -> dict[str, object]:
         series = [self._index.series[number] for number in numbers]
         columns = {
             "host": [s.host for s in series],
@@ -266,7 +266,7 @@ class Retention:
         days, size, name = self._file.days, partial.stat().st_size, ""
         if samples:
             with self._file.writing() as cursor:
-                name = days.name(partial, piece.kind, next_number(cursor))
+                name = days.name(partial, piece.kind, take_next_number(cursor))
                 unlist_files(cursor, [name])
             days.publish(partial, name)
         with self._file.writing() as cursor:
@@ -274,7 +274,7 @@ class Retention:
                 add_file(cursor, DayFile(name, piece.kind, piece.day, first, last, samples, size))
             unlist_files(cursor, [file.name for file in piece.files])
             # Drop the tables that have no other series.
-            tables = {table.name: table for table in tables_of_day(cursor, piece.day)}
+            tables = {table.name: table for table in list_tables_of_day(cursor, piece.day)}
             for table in (tables[table.name] for table in piece.tables):
                 if cursor.execute(f"SELECT 1 FROM {table.name} WHERE series > {piece.last} LIMIT 1").fetchone():
                     above = max(table.above, piece.last + 1)
@@ -283,11 +283,11 @@ class Retention:
                     drop_table(cursor, table)
 
 
-def _union(tables: Sequence[HotTable], columns: str) -> str:
+def _join_tables(tables: Sequence[HotTable], columns: str) -> str:
     return " UNION ALL ".join(f"SELECT {columns} FROM {table.rows}" for table in tables)
 
 
-def _last_series(cursor: Cursor, day: int, first: int, tables: Sequence[HotTable]) -> int:
+def _find_last_series(cursor: Cursor, day: int, first: int, tables: Sequence[HotTable]) -> int:
     """Return the last series number of a file from series `first` on with about `_ROWS_A_FILE` rows."""
     rows = cursor.execute(
         "SELECT sum(estimated_size), (SELECT count(*) FROM held WHERE day = ?) FROM duckdb_tables() "

@@ -30,12 +30,12 @@ _PARTIAL = ".partial"
 _log = logging.getLogger(__name__)
 
 
-def folder_of(database: Path) -> Path:
+def find_folder(database: Path) -> Path:
     """Return the folder of a store's day files."""
     return Path(f"{database}.days")
 
 
-def date_of(day: int) -> str:
+def format_date(day: int) -> str:
     """Return the date of a day number (days since 1970): `2026-11-22`."""
     return str(np.datetime64(day, "D"))
 
@@ -62,7 +62,7 @@ class DayFolder:
     """
 
     def __init__(self, database: Path) -> None:
-        self.folder = folder_of(database.absolute())
+        self.folder = find_folder(database.absolute())
         self._lock = threading.Lock()
         self._users: set[int] = set()
         self._count = 0
@@ -94,7 +94,7 @@ class DayFolder:
 
     def partial(self, day: int) -> Path:
         """Return a new temporary path for a file of a day."""
-        folder = self.folder / date_of(day)
+        folder = self.folder / format_date(day)
         make_folder(folder)
         return folder / f".{token_hex(4)}{_PARTIAL}"
 
@@ -103,7 +103,7 @@ class DayFolder:
         with partial.open("rb+") as file:
             os.fsync(file.fileno())
         partial.chmod(stat.S_IRUSR | stat.S_IWUSR)
-        return f"{partial.parent.name}/{WORDS[kind]}-{number}-{_checksum(partial)}.parquet"
+        return f"{partial.parent.name}/{WORDS[kind]}-{number}-{_compute_checksum(partial)}.parquet"
 
     def publish(self, partial: Path, name: str) -> None:
         """Rename a temporary file to its final name, durably."""
@@ -157,7 +157,11 @@ class DayFolder:
             mark, why = (status.st_size, status.st_mtime_ns), last_why
             if mark != last_mark:
                 written = name.removesuffix(".parquet").rpartition("-")[2]
-                why = _misplaced(self.place(name)) if written == _checksum(self.place(name)) else "is damaged"
+                why = (
+                    _explain_misplaced(self.place(name))
+                    if written == _compute_checksum(self.place(name))
+                    else "is damaged"
+                )
         except OSError as error:
             mark, why = None, f"cannot be read: {error.strerror or error}"
         self._checked[name] = (mark, why)
@@ -166,10 +170,10 @@ class DayFolder:
         return not why
 
 
-def _misplaced(path: Path) -> str:
+def _explain_misplaced(path: Path) -> str:
     """Return why a whole file does not belong into its folder; empty if its samples are of the day of the folder."""
     with duckdb.connect() as connection:
-        query = f"SELECT min(time)::DATE::VARCHAR, max(time)::DATE::VARCHAR FROM read_parquet({quoted(str(path))})"
+        query = f"SELECT min(time)::DATE::VARCHAR, max(time)::DATE::VARCHAR FROM read_parquet({quote_sql(str(path))})"
         days = {*(connection.execute(query).fetchone() or ())} - {None, path.parent.name}
     return f"has samples of {min(days)}" if days else ""
 
@@ -195,7 +199,7 @@ def unlist_files(cursor: Cursor, names: Iterable[str]) -> None:
         cursor.execute("INSERT INTO gone VALUES (?)", [name])
 
 
-def rows_of(days: DayFolder, files: Sequence[DayFile], start: int | None = None, end: int | None = None) -> str:
+def query_rows(days: DayFolder, files: Sequence[DayFile], start: int | None = None, end: int | None = None) -> str:
     """Return SQL for FROM: the rows of day files in a range (UTC ns, both ends included).
 
     All files are of one kind; the columns are those of the tables of that kind.
@@ -204,11 +208,11 @@ def rows_of(days: DayFolder, files: Sequence[DayFile], start: int | None = None,
     within = (first if start is None else max(start, first), last if end is None else min(end, last))
     times = "time BETWEEN " + " AND ".join(f"make_timestamp_ns({edge})" for edge in within)
     columns = "value" if files[0].kind is TableKind.RAW else "minimum, maximum, mean, amount"
-    places = ", ".join(quoted(str(days.place(file.name))) for file in files)
+    places = ", ".join(quote_sql(str(days.place(file.name))) for file in files)
     return f"(SELECT series, epoch_ns(time) AS time, {columns} FROM read_parquet([{places}]) WHERE {times})"
 
 
-def quoted(text: str) -> str:
+def quote_sql(text: str) -> str:
     """Return a text as an SQL string."""
     return "'" + text.replace("'", "''") + "'"
 
@@ -221,6 +225,6 @@ def make_folder(folder: Path) -> None:
             sync(level.parent)
 
 
-def _checksum(path: Path) -> str:
+def _compute_checksum(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=8)).hexdigest()

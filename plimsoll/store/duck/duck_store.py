@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from plimsoll.store.duck.compaction import Keeping
-from plimsoll.store.duck.move_runs import folder_of
+from plimsoll.store.duck.move_runs import find_folder
 from plimsoll.store.duck.samples import DuckSamples
 from plimsoll.store.folders.runs import RunFolders
 from plimsoll.store.store import Store
@@ -33,13 +33,13 @@ def open_embedded(
     path = place if place.suffix == Path(FILE).suffix or place.is_file() else place / FILE
     live = DuckSamples(path, margin, Keeping(raw_days, days, size_limit))
     try:
-        runs = RunFolders.open(folder_of(path), make=True, mode=0o700)
+        runs = RunFolders.open(find_folder(path), make=True, mode=0o700)
     except BaseException:
         live.close()
         raise
 
     def back_up(to: Path) -> None:
         live.back_up(to)
-        runs.copy(folder_of(to))
+        runs.copy(find_folder(to))
 
     return Store(live, runs, upkeep=live, back_up=back_up)

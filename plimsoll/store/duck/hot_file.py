@@ -14,11 +14,11 @@ from typing import BinaryIO, ClassVar
 
 import duckdb
 
-from plimsoll.model.atomic import atomic_write
+from plimsoll.model.atomic import write_atomically
 from plimsoll.model.errors import Unusable
-from plimsoll.store.duck.day_files import DayFolder, folder_of, list_files, make_folder
+from plimsoll.store.duck.day_files import DayFolder, find_folder, list_files, make_folder
 from plimsoll.store.duck.hot_tables import Cursor
-from plimsoll.store.duck.move_runs import folder_of as runs_of
+from plimsoll.store.duck.move_runs import find_folder as runs_of
 from plimsoll.store.duck.open import DamagedStore, connect, set_aside, write_ahead_log
 from plimsoll.store.duck.rebuild_index import rebuild_index
 from plimsoll.store.protocol import StoreFull
@@ -60,7 +60,7 @@ class HotFile:
     @contextmanager
     def reading(self) -> Generator[Cursor]:
         """Yield a cursor on the committed state, unaffected by later writes; no day file is removed meanwhile."""
-        with self.days.in_use(), self._cursor() as cursor:
+        with self.days.in_use(), self._open_cursor() as cursor:
             cursor.execute("BEGIN TRANSACTION READ ONLY")
             yield cursor
 
@@ -77,7 +77,7 @@ class HotFile:
                     f"{self.path}: {self._free >> 20} MB are free on its disk, and nothing is written below "
                     f"{self._margin >> 20} MB; make room: what was stored before can still be read"
                 )
-            with self._cursor() as cursor:
+            with self._open_cursor() as cursor:
                 cursor.execute("BEGIN TRANSACTION")
                 yield cursor
                 cursor.execute("COMMIT")
@@ -95,7 +95,7 @@ class HotFile:
             if self._backups or self._free < self._unwritten + _CHECKPOINT_BYTES:
                 return False
             try:
-                self._connected().execute("CHECKPOINT")
+                self._explain_refusal().execute("CHECKPOINT")
             except duckdb.TransactionException:
                 return False
             except duckdb.FatalException as error:
@@ -129,7 +129,7 @@ class HotFile:
 
     def backup(self, to: Path) -> None:
         """Copy the committed state to a new file, and the day files to a folder beside it, while writes continue."""
-        for path in (to, folder_of(to)):
+        for path in (to, find_folder(to)):
             if os.path.lexists(path):
                 raise Unusable(f"{path}: exists already; name a new file")
         with self.lock:
@@ -148,17 +148,17 @@ class HotFile:
             in_use.enter_context(self.days.in_use())
             self._backups += 1
         try:
-            with in_use, self._copied(names, folder_of(to)), atomic_write(to) as copy:
+            with in_use, self._copy_files(names, find_folder(to)), write_atomically(to) as copy:
                 copy.chmod(stat.S_IRUSR | stat.S_IWUSR)
                 with self.path.open("rb") as source, copy.open("wb") as target:
                     # Later writes may be appended; they are not part of the copy.
-                    for piece in pieces(source, size):
+                    for piece in read_pieces(source, size):
                         target.write(piece)
         finally:
             self._backups -= 1
 
     @contextmanager
-    def _copied(self, names: Sequence[str], to: Path) -> Generator[None]:
+    def _copy_files(self, names: Sequence[str], to: Path) -> Generator[None]:
         """Copy the readable day files to another folder; remove the copies if the block ends with an error."""
         try:
             for name in self.days.readable(names):
@@ -181,12 +181,12 @@ class HotFile:
             self._here.discard(self.path.resolve())
 
     @contextmanager
-    def _cursor(self) -> Generator[Cursor]:
+    def _open_cursor(self) -> Generator[Cursor]:
         """Yield a cursor; raise DuckDB's errors as Unusable, StoreFull or DamagedStore.
 
         A fatal error closes the connection; the next call opens a new connection.
         """
-        connection = self._connected()
+        connection = self._explain_refusal()
         cursor = connection.cursor()
         try:
             yield cursor
@@ -201,7 +201,7 @@ class HotFile:
         finally:
             cursor.close()
 
-    def _connected(self) -> Cursor:
+    def _explain_refusal(self) -> Cursor:
         """Return the connection; open a new connection if a fatal error closed the last connection."""
         connection = self._connection
         if connection is None:
@@ -261,7 +261,7 @@ def _connect_or_set_aside(path: Path, days: DayFolder) -> Cursor:
     return connection
 
 
-def pieces(file: BinaryIO, size: int) -> Iterator[bytes]:
+def read_pieces(file: BinaryIO, size: int) -> Iterator[bytes]:
     """Yield the first `size` bytes of a file in pieces."""
     while size > 0 and (piece := file.read(min(size, _COPY_BYTES))):
         size -= len(piece)

@@ -74,21 +74,21 @@ def open_tables(cursor: Cursor) -> list[HotTable]:
     return [table for table in list_tables(cursor) if table.kind is TableKind.OPEN]
 
 
-def tables_of_day(cursor: Cursor, day: int) -> list[HotTable]:
+def list_tables_of_day(cursor: Cursor, day: int) -> list[HotTable]:
     """Return the raw and thin tables of a day."""
     return [table for table in list_tables(cursor, day * DAY, day * DAY) if table.kind is not TableKind.OPEN]
 
 
 def add_table(cursor: Cursor, kind: TableKind, day: int = 0) -> HotTable:
     """Create an empty table."""
-    number = next_number(cursor)
+    number = take_next_number(cursor)
     table = HotTable(f"{kind}_{number}", kind, day, 0)
     cursor.execute(f"CREATE TABLE {table.name} ({COLUMNS[kind]})")
     cursor.execute("INSERT INTO part VALUES (?, ?, ?, ?, ?)", [number, table.name, kind, day, 0])
     return table
 
 
-def next_number(cursor: Cursor) -> int:
+def take_next_number(cursor: Cursor) -> int:
     """Return a number that no table or file has had."""
     (number,) = cursor.execute("SELECT nextval('part_number')").fetchone() or (0,)
     return number
@@ -100,7 +100,7 @@ def drop_table(cursor: Cursor, table: HotTable) -> None:
     cursor.execute("DELETE FROM part WHERE name = ?", [table.name])
 
 
-def floor(column: str, width: int) -> str:
+def round_down(column: str, width: int) -> str:
     """Return the SQL of a time rounded down to a multiple of `width` ns; `%` alone rounds times before 1970 up."""
     return f"({column} - (({column} % {width}) + {width}) % {width})"
 

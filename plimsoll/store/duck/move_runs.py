@@ -11,15 +11,15 @@ from plimsoll.model.samples import Samples
 from plimsoll.model.series import Series
 from plimsoll.store.duck.hot_tables import Cursor
 from plimsoll.store.folders.runs import RunFolders
-from plimsoll.store.line_protocol import as_stored
-from plimsoll.store.logs import logs_of
+from plimsoll.store.line_protocol import convert_to_stored
+from plimsoll.store.logs import read_logs
 from plimsoll.store.protocol import StoreState
-from plimsoll.store.run_document import loads
+from plimsoll.store.run_document import load_run
 
 _log = logging.getLogger(__name__)
 
 
-def folder_of(database: Path) -> Path:
+def find_folder(database: Path) -> Path:
     """Return the folder of the runs of an embedded store."""
     return Path(f"{database}.runs")
 
@@ -29,18 +29,18 @@ def move_runs(cursor: Cursor, database: Path) -> None:
 
     An interrupted call can be repeated; it rewrites runs that already have a folder.
     """
-    runs = RunFolders.open(folder_of(database), make=True, mode=0o700)
+    runs = RunFolders.open(find_folder(database), make=True, mode=0o700)
     recorded = _RunInFile(cursor)
     rows = cursor.execute("SELECT name, generation, loaded, refused, state, document FROM run").fetchall()
     for name, generation, loaded, refused, state, document in rows:
         try:
-            run = loads(document)
+            run = load_run(document)
             for earlier in runs.summaries():
                 if earlier.generation == generation:
                     runs.forget(earlier)
             saved = runs.save(run, generation)
             # Where recordings overlap, the first one counts, so it is written last.
-            for _ in runs.write(saved, reversed(logs_of(recorded.read, run))):
+            for _ in runs.write(saved, reversed(read_logs(recorded.read, run))):
                 pass
             runs.mark(saved, StoreState(state), loaded=loaded, refused=refused)
         except (ValueError, KeyError, TypeError) as error:
@@ -66,7 +66,7 @@ class _RunInFile:
 
     def read(self, series: Sequence[Series], start: int, end: int) -> list[Samples]:
         """Return the samples of each series in a range."""
-        numbers = [self._numbers.get(as_stored(s).key, -1) for s in series]
+        numbers = [self._numbers.get(convert_to_stored(s).key, -1) for s in series]
         rows = self._cursor.execute(
             "SELECT series, time, value FROM recorded WHERE time BETWEEN ? AND ? ORDER BY series, time", [start, end]
         ).fetchnumpy()

@@ -11,10 +11,10 @@ from typing import TypeAlias
 
 import duckdb
 
-from plimsoll.model.atomic import atomic_write
+from plimsoll.model.atomic import write_atomically
 from plimsoll.model.errors import Unusable
 from plimsoll.model.parameters import Parameter
-from plimsoll.store.duck.day_files import NAME, WORDS, date_of, folder_of, quoted
+from plimsoll.store.duck.day_files import NAME, WORDS, find_folder, format_date, quote_sql
 from plimsoll.store.duck.hot_tables import COLUMNS, Cursor, TableKind
 from plimsoll.store.duck.move_runs import move_runs
 
@@ -108,7 +108,7 @@ def connect(path: Path, upgrades: Mapping[int, Upgrade] = UPGRADES, version: int
         _check_content(path)
     connection = _connect(path)
     try:
-        earlier = _version(connection, path, version)
+        earlier = _read_version(connection, path, version)
         if earlier > version:
             raise Unusable(f"{path}: is of version {earlier} and was written by a later Plimsoll; update Plimsoll")
         if earlier == version:
@@ -118,7 +118,7 @@ def connect(path: Path, upgrades: Mapping[int, Upgrade] = UPGRADES, version: int
         connection.close()
         raise
     connection.close()
-    with atomic_write(Path(f"{path}.version-{earlier}")) as copy:
+    with write_atomically(Path(f"{path}.version-{earlier}")) as copy:
         shutil.copyfile(path, copy)
     connection = _connect(path)
     try:
@@ -157,9 +157,9 @@ def _check_content(path: Path) -> None:
     """Raise Unusable if a file is damaged, or was written by another program. The file is only read."""
     connection = _connect(path, read_only=True)
     try:
-        tables = _tables(connection)
+        tables = _list_tables(connection)
         views = connection.execute("SELECT count(*) FROM duckdb_views() WHERE NOT internal").fetchone()
-        schema = _SCHEMAS.get(_version(connection, path, VERSION)) if tables or views != (0,) else None
+        schema = _SCHEMAS.get(_read_version(connection, path, VERSION)) if tables or views != (0,) else None
         if schema:
             _check_schema(connection, path, schema)
             for (name,) in connection.execute("SELECT name FROM part").fetchall():  # DuckDB verifies what it reads
@@ -174,23 +174,23 @@ def _check_schema(cursor: Cursor, path: Path, schema: str) -> None:
     """Raise Unusable unless the file has exactly the tables in `schema` and the listed tables of samples."""
     for kind_of_object, query in _FOREIGN.items():
         if foreign := cursor.execute(query).fetchone():
-            raise _changed(path, f"it has {kind_of_object} {foreign[0]!r}")
-    expected, tables = _made_by(schema), dict(cursor.execute(_MADE).fetchall())
+            raise _explain_changed(path, f"it has {kind_of_object} {foreign[0]!r}")
+    expected, tables = _map_statements(schema), dict(cursor.execute(_MADE).fetchall())
     for name, sql in expected.items():
         if tables.get(name) != sql:
-            raise _changed(path, f"its table {name} is {'another one' if name in tables else 'missing'}")
+            raise _explain_changed(path, f"its table {name} is {'another one' if name in tables else 'missing'}")
     parts = cursor.execute("SELECT name, kind, count(*) FROM part GROUP BY ALL").fetchall()
     for name, kind, count in parts:
         if not (_PART.fullmatch(str(name)) and str(name).startswith(f"{kind}_") and count == 1):
-            raise _changed(path, f"a part is named {name!r}")
-        columns = _made_by(f"CREATE TABLE {name} ({COLUMNS[TableKind(kind)]})")[name]
+            raise _explain_changed(path, f"a part is named {name!r}")
+        columns = _map_statements(f"CREATE TABLE {name} ({COLUMNS[TableKind(kind)]})")[name]
         if tables.get(name) != columns:
-            raise _changed(path, f"its table {name} is {'another one' if name in tables else 'missing'}")
+            raise _explain_changed(path, f"its table {name} is {'another one' if name in tables else 'missing'}")
     if "file" in expected:
         _check_files(cursor, path)
     extra = tables.keys() - expected.keys() - {name for name, _, _ in parts}
     if extra:
-        raise _changed(path, f"it has the table {min(extra)!r}")
+        raise _explain_changed(path, f"it has the table {min(extra)!r}")
 
 
 def _check_files(cursor: Cursor, path: Path) -> None:
@@ -199,23 +199,23 @@ def _check_files(cursor: Cursor, path: Path) -> None:
     wrong = [name for (name,) in cursor.execute("FROM gone").fetchall() if not NAME.fullmatch(str(name))]
     for name, kind, day, first, last, *_ in rows:
         match = NAME.fullmatch(str(name))
-        if not match or match[1] != date_of(day or 0) or match[2] != WORDS.get(kind) or None in (first, last):
+        if not match or match[1] != format_date(day or 0) or match[2] != WORDS.get(kind) or None in (first, last):
             wrong.append(name)
     if wrong:
-        raise _changed(path, f"a file of a day is named {wrong[0]!r}")
+        raise _explain_changed(path, f"a file of a day is named {wrong[0]!r}")
     if len({name for name, *_ in rows}) < len(rows):
-        raise _changed(path, "it has a file of a day twice")
+        raise _explain_changed(path, "it has a file of a day twice")
 
 
 @cache
-def _made_by(schema: str) -> Mapping[str, str]:
+def _map_statements(schema: str) -> Mapping[str, str]:
     """Return the CREATE statement of each table of a schema, as DuckDB formats it."""
     with duckdb.connect(":memory:") as empty:
         empty.execute(schema)
         return dict(empty.execute(_MADE).fetchall())
 
 
-def _changed(path: Path, reason: str) -> Unusable:
+def _explain_changed(path: Path, reason: str) -> Unusable:
     return Unusable(f"{path}: is no store as Plimsoll leaves it: {reason}; put a backup in its place, or name another")
 
 
@@ -228,7 +228,7 @@ def _connect(path: Path, *, read_only: bool = False) -> Cursor:
         connection = duckdb.connect(path, read_only=read_only, config=_SETTINGS | (_LOCKED_UP if read_only else {}))
         if not read_only:
             # DuckDB may also open the day files. This cannot be set when the connection is made.
-            days = quoted(str(folder_of(path).absolute()))
+            days = quote_sql(str(find_folder(path).absolute()))
             connection.execute(f"SET parquet_metadata_cache = true; SET allowed_directories = [{days}]")
             for name, value in _LOCKED_UP.items():
                 connection.execute(f"SET {name} = {value}")
@@ -245,14 +245,14 @@ def _connect(path: Path, *, read_only: bool = False) -> Cursor:
         )
     if _NEWER_DUCKDB in text:
         raise Unusable(f"{path}: was written by a later DuckDB; update Plimsoll")
-    if _OTHER_FILE in text and not folder_of(path).exists():
+    if _OTHER_FILE in text and not find_folder(path).exists():
         raise Unusable(f"{path}: is no DuckDB file; name the file of an embedded store, or a new one")
     raise DamagedStore(path, duckdb.Error(text))
 
 
-def _version(connection: Cursor, path: Path, version: int) -> int:
+def _read_version(connection: Cursor, path: Path, version: int) -> int:
     """Return the version of a file; in a new file, create the tables of `version`."""
-    tables = set[str]() if _is_new(connection) else _tables(connection)
+    tables = set[str]() if _is_new(connection) else _list_tables(connection)
     if not tables:
         connection.execute(f"BEGIN; {_SCHEMAS[VERSION]}; INSERT INTO plimsoll VALUES ({version}); COMMIT")
         return version
@@ -267,5 +267,5 @@ def _is_new(connection: Cursor) -> bool:
     return connection.execute("SELECT total_blocks, wal_size FROM pragma_database_size()").fetchone() == (0, "0 bytes")
 
 
-def _tables(connection: Cursor) -> set[str]:
+def _list_tables(connection: Cursor) -> set[str]:
     return {name for (name,) in connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()}

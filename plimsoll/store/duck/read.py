@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from plimsoll.model.samples import Samples, joined
-from plimsoll.store.duck.day_files import DayFile, DayFolder, list_files, rows_of
+from plimsoll.model.samples import Samples, join_samples
+from plimsoll.store.duck.day_files import DayFile, DayFolder, list_files, query_rows
 from plimsoll.store.duck.hot_file import HotFile
-from plimsoll.store.duck.hot_tables import DAY, MINUTE, Cursor, HotTable, TableKind, floor, list_tables
-from plimsoll.store.m4 import Drawn, bucket_width, joined_corners
+from plimsoll.store.duck.hot_tables import DAY, MINUTE, Cursor, HotTable, TableKind, list_tables, round_down
+from plimsoll.store.m4 import Drawn, compute_bucket_width, join_corners
 from plimsoll.store.protocol import Buckets
 
 _MOST_IN_LIST = 50
@@ -75,25 +75,27 @@ class StoredRange(NamedTuple):
             f"FROM {table.rows} WHERE {self.where}"
             for table in tables
         ]
-        return " UNION ALL ".join([*self._filed(columns, tables), *queries]) or f"SELECT {columns.empty} WHERE false"
+        return (
+            " UNION ALL ".join([*self._query_files(columns, tables), *queries]) or f"SELECT {columns.empty} WHERE false"
+        )
 
-    def _filed(self, columns: Columns, tables: Sequence[HotTable]) -> Iterator[str]:
+    def _query_files(self, columns: Columns, tables: Sequence[HotTable]) -> Iterator[str]:
         """Yield the SQL queries for the samples in day files, earlier days first."""
         files = list_files(self.cursor, self.start, self.end)
         before = np.searchsorted(self.numbers, [file.first for file in files])
         until = np.searchsorted(self.numbers, [file.last for file in files], side="right")
-        files = _readable(self.days, [file for file, has in zip(files, before < until, strict=True) if has])
+        files = _list_readable(self.days, [file for file, has in zip(files, before < until, strict=True) if has])
         thin, raw = ([file for file in files if file.kind is kind] for kind in (TableKind.THIN, TableKind.RAW))
         if thin:
-            rows = rows_of(self.days, thin, self.start, self.end)
+            rows = query_rows(self.days, thin, self.start, self.end)
             yield f"SELECT {columns.thin} FROM {rows} WHERE {self.named}"
         if raw:
-            rows = f"(FROM {rows_of(self.days, raw, self.start, self.end)} WHERE {self.named})"
-            if late := self._late((raw[-1].day + 1) * DAY, tables):
+            rows = f"(FROM {query_rows(self.days, raw, self.start, self.end)} WHERE {self.named})"
+            if late := self._query_late((raw[-1].day + 1) * DAY, tables):
                 rows += f" ANTI JOIN ({late}) USING (series, time)"
             yield f"SELECT {columns.raw} FROM {rows}"
 
-    def _late(self, end: int, tables: Sequence[HotTable]) -> str:
+    def _query_late(self, end: int, tables: Sequence[HotTable]) -> str:
         """Return the SQL query for series and time of the samples in tables before `end`; empty if there are none.
 
         A sample in a table takes precedence over a sample of that series and time in a day file.
@@ -107,7 +109,7 @@ class StoredRange(NamedTuple):
 
 
 @contextmanager
-def ranging(file: HotFile, numbers: Sequence[int], start: int, end: int) -> Generator[StoredRange]:
+def open_range(file: HotFile, numbers: Sequence[int], start: int, end: int) -> Generator[StoredRange]:
     """Yield a StoredRange of series numbers from `start` to `end` (UTC ns), with a cursor on the committed state."""
     with file.reading() as cursor:
         if len(numbers) > _MOST_IN_LIST:
@@ -117,7 +119,7 @@ def ranging(file: HotFile, numbers: Sequence[int], start: int, end: int) -> Gene
         yield StoredRange(cursor, file.days, np.sort(np.array(numbers, np.int32)), where, int(start), int(end))
 
 
-def samples(span: StoredRange) -> dict[int, Samples]:
+def read_samples(span: StoredRange) -> dict[int, Samples]:
     """Return samples by series number, without empty series; where raw samples are gone, the means of minutes."""
     rows = span.cursor.execute(span.query(MEAN)).fetchnumpy()
     # Tables are mostly sorted, so this is much faster than sorting everything in DuckDB.
@@ -126,46 +128,46 @@ def samples(span: StoredRange) -> dict[int, Samples]:
     series, times, values = (np.asarray(column)[order] for column in (series, rows["time"], rows["value"]))
     odd = np.flatnonzero((times[1:] <= times[:-1]) & (series[1:] == series[:-1]))
     unsorted = set(series[odd].tolist())
-    read = {number: Samples(times[span], values[span]) for number, span in _spans(series)}
-    return {number: joined([samples]) if number in unsorted else samples for number, samples in read.items()}
+    read = {number: Samples(times[span], values[span]) for number, span in _list_spans(series)}
+    return {number: join_samples([samples]) if number in unsorted else samples for number, samples in read.items()}
 
 
-def drawn(span: StoredRange, buckets: int) -> dict[int, Drawn]:
+def read_drawn(span: StoredRange, buckets: int) -> dict[int, Drawn]:
     """Return the samples that draw each series: the first, lowest, highest and last of each bucket.
 
     Of a minute whose raw samples are gone, the lowest and the highest value are used as two samples.
     """
-    bucket = f"(time - {span.start}) // {bucket_width(span.start, span.end, buckets)}"
+    bucket = f"(time - {span.start}) // {compute_bucket_width(span.start, span.end, buckets)}"
     query = (
         f"SELECT series, {bucket} AS bucket, sum(amount) AS amount, {_CORNERS} "
         f"FROM ({span.query(_RANGE)}) GROUP BY ALL ORDER BY series, bucket"
     )
     lines: dict[int, Drawn] = {}
-    for number, columns in _by_series(span.cursor.execute(query).fetchnumpy()):
+    for number, columns in _split_by_series(span.cursor.execute(query).fetchnumpy()):
         times, values = (np.stack([columns[f"{name}_{at}"] for at in range(4)], axis=1) for name in ("time", "value"))
-        lines[number] = Drawn(joined_corners(times, values), int(columns["amount"].sum()))
+        lines[number] = Drawn(join_corners(times, values), int(columns["amount"].sum()))
     return lines
 
 
-def buckets(span: StoredRange, width: int) -> dict[int, Buckets]:
+def read_buckets(span: StoredRange, width: int) -> dict[int, Buckets]:
     """Return minimum, maximum and mean of buckets of `width` ns by series number, without empty series."""
     rows = span.cursor.execute(
-        f"SELECT series, {floor('time', int(width))} AS start, min(minimum) AS minimum, max(maximum) AS maximum, "
+        f"SELECT series, {round_down('time', int(width))} AS start, min(minimum) AS minimum, max(maximum) AS maximum, "
         f"sum(mean * amount) / sum(amount) AS mean FROM ({span.query(_WEIGHED)}) GROUP BY ALL ORDER BY ALL"
     )
     return {
         number: Buckets(columns["start"], columns["minimum"], columns["maximum"], columns["mean"])
-        for number, columns in _by_series(rows.fetchnumpy())
+        for number, columns in _split_by_series(rows.fetchnumpy())
     }
 
 
-def counts(span: StoredRange) -> dict[int, int]:
+def count_samples(span: StoredRange) -> dict[int, int]:
     """Return the number of samples by series number; a minute whose raw samples are gone counts as one sample."""
     query = f"SELECT series, count(*) FROM ({span.query(MEAN)}) GROUP BY series"
     return dict(span.cursor.execute(query).fetchall())
 
 
-def present(file: HotFile, start: int, end: int) -> tuple[NDArray[np.int32], list[str]]:
+def list_present(file: HotFile, start: int, end: int) -> tuple[NDArray[np.int32], list[str]]:
     """Return the numbers of series with a sample in a range, and the names of unreadable day files; both sorted."""
     with file.reading() as cursor:
         within = f"time BETWEEN {int(start)} AND {int(end)}"
@@ -176,33 +178,33 @@ def present(file: HotFile, start: int, end: int) -> tuple[NDArray[np.int32], lis
         surely = f"first BETWEEN {int(start)} AND {int(end)} OR last BETWEEN {int(start)} AND {int(end)}"
         queries.append(f"SELECT series FROM held WHERE day BETWEEN {start // DAY} AND {end // DAY} AND ({surely})")
         listed = list_files(cursor, start, end)
-        files = _readable(file.days, listed)
+        files = _list_readable(file.days, listed)
         if start // DAY == end // DAY:
             queries += [
                 f"SELECT series FROM {table.rows} WHERE {within}" for table in tables if table.name not in opened
             ]
             for kind in (TableKind.RAW, TableKind.THIN):
                 if of_kind := [file for file in files if file.kind is kind]:
-                    queries.append(f"SELECT series FROM {rows_of(file.days, of_kind, int(start), int(end))}")
+                    queries.append(f"SELECT series FROM {query_rows(file.days, of_kind, int(start), int(end))}")
         numbers = np.sort(np.asarray(cursor.execute(" UNION ".join(queries)).fetchnumpy()["series"], np.int32))
         return numbers, sorted({file.name for file in listed} - {file.name for file in files})
 
 
-def _readable(days: DayFolder, files: Sequence[DayFile]) -> list[DayFile]:
+def _list_readable(days: DayFolder, files: Sequence[DayFile]) -> list[DayFile]:
     sound = days.readable(file.name for file in files)
     return [file for file in files if file.name in sound]
 
 
-def _by_series(columns: Mapping[str, NDArray[Any]]) -> list[tuple[int, dict[str, NDArray[Any]]]]:
+def _split_by_series(columns: Mapping[str, NDArray[Any]]) -> list[tuple[int, dict[str, NDArray[Any]]]]:
     """Return the number and the columns of each series in a result sorted by series."""
     series = np.asarray(columns["series"])
     return [
         (number, {name: np.asarray(column[span]) for name, column in columns.items()})
-        for number, span in _spans(series)
+        for number, span in _list_spans(series)
     ]
 
 
-def _spans(series: NDArray[Any]) -> Iterator[tuple[int, slice]]:
+def _list_spans(series: NDArray[Any]) -> Iterator[tuple[int, slice]]:
     """Yield each series number in a sorted column, with the slice of the number's rows."""
     first = np.flatnonzero(np.concatenate(([True], series[1:] != series[:-1]))) if len(series) else series
     ends = [*first[1:].tolist(), len(series)]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from plimsoll.store.duck.day_files import NAME, WORDS, DayFile, DayFolder, add_file, quoted, rows_of, unlist_files
+from plimsoll.store.duck.day_files import NAME, WORDS, DayFile, DayFolder, add_file, query_rows, quote_sql, unlist_files
 from plimsoll.store.duck.hot_tables import Cursor
 
 _KINDS = {word: kind for kind, word in WORDS.items()}
@@ -52,7 +52,7 @@ def _describe(cursor: Cursor, days: DayFolder, path: Path) -> DayFile:
     day = int(np.datetime64(match[1], "D").astype(np.int64))
     first, last, samples = -1, -1, 0
     if days.readable([name]):
-        place = quoted(str(path))
+        place = quote_sql(str(path))
         row = cursor.execute(f"SELECT min(series), max(series), count(*) FROM read_parquet({place})").fetchone()
         first, last, samples = (int(value or 0) for value in row or (0, 0, 0))
     return DayFile(name, _KINDS[match[2]], day, first, last, samples, path.stat().st_size)
@@ -60,7 +60,7 @@ def _describe(cursor: Cursor, days: DayFolder, path: Path) -> DayFile:
 
 def _add_series(cursor: Cursor, days: DayFolder, file: DayFile) -> None:
     """Save which series have samples on the day of a file, and add unknown series."""
-    rows, place = rows_of(days, [file]), quoted(str(days.place(file.name)))
+    rows, place = query_rows(days, [file]), quote_sql(str(days.place(file.name)))
     cursor.execute(f"INSERT INTO held SELECT {file.day}, series, min(time), max(time) FROM {rows} GROUP BY series")
     unknown = cursor.execute(
         f"SELECT DISTINCT series, host, measurement, tags, field FROM read_parquet({place}) "

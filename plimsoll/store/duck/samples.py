@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plimsoll.model.points import Points
-from plimsoll.model.samples import Samples, joined
-from plimsoll.model.series import Series, host_key
+from plimsoll.model.samples import Samples, join_samples
+from plimsoll.model.series import Series, make_host_key
 from plimsoll.store.duck import read as duck_read
 from plimsoll.store.duck.compaction import Keeping, Retention
 from plimsoll.store.duck.hot_file import HotFile
@@ -119,8 +119,8 @@ class DuckSamples(SampleReader):
 
         def find(hot: _Hot) -> FoundSeries:
             """Return the series with a sample in the range, from the hot file's index."""
-            numbers, unreadable = duck_read.present(hot.file, start, end)
-            keys = {host_key(host) for host in hosts}
+            numbers, unreadable = duck_read.list_present(hot.file, start, end)
+            keys = {make_host_key(host) for host in hosts}
             days = hot.file.days
             unread = [f"{days.place(name)} {days.damaged[name]}" for name in unreadable]
             unread += [
@@ -129,7 +129,9 @@ class DuckSamples(SampleReader):
                 if first <= end and start <= last
             ]
             chosen = [
-                series for series in self._sorted(hot.index, numbers) if not hosts or host_key(series.host) in keys
+                series
+                for series in self._sort_series(hot.index, numbers)
+                if not hosts or make_host_key(series.host) in keys
             ]
             return FoundSeries(chosen, 0, tuple(unread))
 
@@ -137,22 +139,24 @@ class DuckSamples(SampleReader):
 
     def read(self, series: Sequence[Series], start: int, end: int) -> list[Samples]:
         """Return the samples of each series in a range; means of minutes where raw samples are gone."""
-        return self._of_each(duck_read.samples, joined([]), series, start, end)
+        return self._read_in_batches(duck_read.read_samples, join_samples([]), series, start, end)
 
     def drawn(self, series: Sequence[Series], start: int, end: int, buckets: int) -> list[Drawn]:
         """Return the samples that draw each series in a range, chosen by DuckDB."""
-        nothing = Drawn(joined([]), 0)
-        return self._of_each(lambda span: duck_read.drawn(span, buckets), nothing, series, start, end)
+        nothing = Drawn(join_samples([]), 0)
+        return self._read_in_batches(lambda span: duck_read.read_drawn(span, buckets), nothing, series, start, end)
 
     def buckets(self, series: Sequence[Series], start: int, end: int, width: int) -> list[Buckets]:
         """Return minimum, maximum and mean of each series in buckets of `width` ns, computed by DuckDB."""
-        return self._of_each(lambda span: duck_read.buckets(span, width), Buckets.joined(), series, start, end)
+        return self._read_in_batches(
+            lambda span: duck_read.read_buckets(span, width), Buckets.joined(), series, start, end
+        )
 
     def counts(self, series: Sequence[Series], start: int, end: int) -> list[int]:
         """Return the number of samples of each series in a range."""
-        return self._of_each(duck_read.counts, 0, series, start, end)
+        return self._read_in_batches(duck_read.count_samples, 0, series, start, end)
 
-    def _of_each(
+    def _read_in_batches(
         self,
         read: Callable[[duck_read.StoredRange], dict[int, _Result]],
         nothing: _Result,
@@ -163,7 +167,7 @@ class DuckSamples(SampleReader):
         def read_all(hot: _Hot) -> list[_Result]:
             numbers = [hot.index.find(s) for s in series]
             present = [number for number in numbers if number is not None]
-            with duck_read.ranging(hot.file, present, start, end) as span:
+            with duck_read.open_range(hot.file, present, start, end) as span:
                 results = read(span)
             return [nothing if number is None else results.get(number, nothing) for number in numbers]
 
@@ -193,7 +197,7 @@ class DuckSamples(SampleReader):
                 listed.append((path, loss, ((day - 1) * DAY, (day + 1) * DAY - 1)))
         return listed
 
-    def _sorted(self, index: StoredSeriesIndex, numbers: NDArray[np.int32]) -> list[Series]:
+    def _sort_series(self, index: StoredSeriesIndex, numbers: NDArray[np.int32]) -> list[Series]:
         """Return the series with these numbers, sorted; cached, as live series rarely change."""
         key = numbers.tobytes()
         ordered = self._lists.get(key)

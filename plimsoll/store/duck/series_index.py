@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from plimsoll.model.series import Series
 from plimsoll.store.duck.hot_file import HotFile
 from plimsoll.store.duck.open import DamagedStore
-from plimsoll.store.line_protocol import as_stored
+from plimsoll.store.line_protocol import convert_to_stored
 
 _MOST_RECENT = 400_000  # more than are taken at a time
 
@@ -37,7 +37,7 @@ class StoredSeriesIndex:
     def find(self, series: Series) -> int | None:
         """Return the number of a series; None if it was never written."""
         number = self._own.get(id(series))
-        return self._numbers.get(as_stored(series).key) if number is None else number
+        return self._numbers.get(convert_to_stored(series).key) if number is None else number
 
     def numbers(self, batch: Sequence[Series]) -> NDArray[np.int32]:
         """Return the number of each series; new series get numbers, which are saved."""
@@ -52,7 +52,7 @@ class StoredSeriesIndex:
 
     def _learn(self, batch: Sequence[Series]) -> list[int]:
         """Return the numbers of series not seen before in this process; new series are saved."""
-        stored = [as_stored(series) for series in batch]
+        stored = [convert_to_stored(series) for series in batch]
         new = {series.key: series for series in reversed(stored) if series.key not in self._numbers}
         if new:
             first = next(reversed(self.series), -1) + 1

@@ -22,7 +22,7 @@ _DEVICES = frozenset({"con", "prn", "aux", "nul", *(f"{kind}{at}" for kind in ("
 
 
 @contextmanager
-def translated_errors(place: Path) -> Generator[None]:
+def translate_errors(place: Path) -> Generator[None]:
     """Raise file system errors in the block as Unusable or StoreFull."""
     try:
         yield
@@ -83,18 +83,18 @@ def sync(folder: Path) -> None:
                 os.close(opened)
 
 
-def folder_name(run: str) -> str:
+def make_folder_name(run: str) -> str:
     """Return a folder name for a run that is valid on every system; other characters are encoded: `%3A`."""
-    name = "".join(_coded(c) if c in _UNSAFE or not c.isprintable() else c for c in run)
+    name = "".join(_encode_character(c) if c in _UNSAFE or not c.isprintable() else c for c in run)
     if name.startswith(".") or name.partition(".")[0].casefold() in _DEVICES:
-        name = _coded(name[0]) + name[1:]
+        name = _encode_character(name[0]) + name[1:]
     if name.endswith((".", " ")):
-        name = name[:-1] + _coded(name[-1])
+        name = name[:-1] + _encode_character(name[-1])
     if len(name.encode()) <= _LONGEST:
         return name
     short = name.encode()[: _LONGEST - 17].decode(errors="ignore")
     return f"{short}~{hashlib.sha256(run.encode()).hexdigest()[:16]}"
 
 
-def _coded(character: str) -> str:
+def _encode_character(character: str) -> str:
     return "".join(f"%{byte:02X}" for byte in character.encode())

@@ -29,7 +29,7 @@ from plimsoll.model.times import SECOND
 from plimsoll.store import run_document
 from plimsoll.store.folders import files, samples
 from plimsoll.store.folders.samples import FolderSamples, SampleFile
-from plimsoll.store.protocol import Claim, RunSummary, StoreState, Work, WriteResult, latest_first
+from plimsoll.store.protocol import Claim, RunSummary, StoreState, Work, WriteResult, sort_latest_first
 from plimsoll.store.store import Store
 
 _CLAIM = ".json"
@@ -46,22 +46,22 @@ class FolderClaims:
     def claim(self, claim: Claim) -> None:
         """Write a claim; its time is the file server's."""
         content = {"run": claim.run, "holder": claim.holder, "work": claim.work, "who": claim.who}
-        with files.translated_errors(self._folder):
+        with files.translate_errors(self._folder):
             self._folder.mkdir(exist_ok=True)
-            self._file(claim.holder, _BEAT).touch()
-            files.write(self._file(claim.holder, _CLAIM), json.dumps(content).encode())
+            self._make_file_path(claim.holder, _BEAT).touch()
+            files.write(self._make_file_path(claim.holder, _CLAIM), json.dumps(content).encode())
 
     def beat(self, claim: Claim) -> None:
         """Save a heartbeat of a claim; a withdrawn claim is not restored."""
-        with files.translated_errors(self._folder), suppress(FileNotFoundError):
-            os.utime(self._file(claim.holder, _BEAT))
+        with files.translate_errors(self._folder), suppress(FileNotFoundError):
+            os.utime(self._make_file_path(claim.holder, _BEAT))
 
     def current(self, life_s: float) -> list[Claim]:
         """Return all claims; `alive` is False for claims without a heartbeat in the last `life_s` seconds."""
         claims: list[Claim] = []
-        with files.translated_errors(self._folder):
+        with files.translate_errors(self._folder):
             if self._folder.is_dir():
-                since = self._now() - round(life_s * SECOND)
+                since = self._read_clock() - round(life_s * SECOND)
                 for path in sorted(self._folder.glob(f"*{_CLAIM}")):
                     with suppress(FileNotFoundError):  # the claim was withdrawn meanwhile
                         claims.append(_read(path, since))
@@ -69,11 +69,11 @@ class FolderClaims:
 
     def withdraw(self, holder: str) -> None:
         """Remove the claim of a holder."""
-        with files.translated_errors(self._folder):
+        with files.translate_errors(self._folder):
             for end in (_CLAIM, _BEAT):
-                self._file(holder, end).unlink(missing_ok=True)
+                self._make_file_path(holder, end).unlink(missing_ok=True)
 
-    def _now(self) -> int:
+    def _read_clock(self) -> int:
         """Return the time by the file server's clock. This also refreshes a network share's listing."""
         probe = self._folder / f".{token_hex(8)}.now"
         try:
@@ -82,8 +82,8 @@ class FolderClaims:
         finally:
             probe.unlink(missing_ok=True)
 
-    def _file(self, holder: str, end: str) -> Path:
-        return self._folder / (files.folder_name(holder) + end)
+    def _make_file_path(self, holder: str, end: str) -> Path:
+        return self._folder / (files.make_folder_name(holder) + end)
 
 
 MARK = "plimsoll-runs.json"
@@ -96,14 +96,14 @@ _LENGTH = 33  # of a hidden folder's name
 _SAVING_S = 3600.0
 
 
-def folder_of_runs(store: str) -> Path | None:
+def find_folder_of_runs(store: str) -> Path | None:
     """Return the folder of a store `runs:FOLDER`, or a path that is a folder of runs; otherwise None."""
     if store.startswith(PREFIX):
         return Path(store.removeprefix(PREFIX))
     return Path(store) if (Path(store) / MARK).is_file() else None
 
 
-def runs_only(runs: "RunFolders") -> Store:
+def make_store_of_runs(runs: "RunFolders") -> Store:
     """Return a store that has these runs, and no live samples."""
     return Store(_NoLive(runs.name), runs, name=runs.name)
 
@@ -150,7 +150,7 @@ class RunFolders:
         folder, and network shares have hidden files.
         """
         mark = folder / MARK
-        with files.translated_errors(folder):
+        with files.translate_errors(folder):
             if make and not mark.exists():
                 folder.mkdir(mode, parents=True, exist_ok=True)
                 is_used = any(not path.name.startswith(".") for path in folder.iterdir())
@@ -177,8 +177,8 @@ class RunFolders:
     def save(self, run: StoredRun, generation: str = "") -> RunSummary:
         """Save a run in place of a run of the same name; a copy from another store keeps its `generation`."""
         summary = RunSummary.new(run, generation)
-        folder = self._hidden(summary)
-        with files.translated_errors(self._folder):
+        folder = self._find_hidden_folder(summary)
+        with files.translate_errors(self._folder):
             for old in self._folder.glob(
                 ".*"
             ):  # whose removal was interrupted, or whose run was not saved within an hour
@@ -188,7 +188,7 @@ class RunFolders:
                         files.remove(old)
             earlier = [kept.run for kept in self._list() if kept.run.name == run.name]
             folder.mkdir()
-            files.write(folder / _MANIFEST, run_document.dumps(run))
+            files.write(folder / _MANIFEST, run_document.dump_run(run))
             _write_summary(_RunFolder(summary, folder, (folder / _MANIFEST).stat().st_mtime_ns))
         for other in earlier:
             self.forget(other)
@@ -196,9 +196,9 @@ class RunFolders:
 
     def write(self, run: RunSummary, batches: Iterable[Log]) -> Generator[WriteResult]:
         """Write each batch as a file in the run's folder; the run must be in the state LOADING."""
-        folder = self._hidden(run)
-        with files.translated_errors(folder):
-            for number, batch in enumerate(batches, len(samples.files_of(folder))):
+        folder = self._find_hidden_folder(run)
+        with files.translate_errors(folder):
+            for number, batch in enumerate(batches, len(samples.list_sample_files(folder))):
                 samples.write(folder, number, batch)
                 yield WriteResult(batch.present)
 
@@ -208,20 +208,20 @@ class RunFolders:
         kept = self._find(run)
         if kept is None:
             return marked
-        with files.translated_errors(kept.folder):
-            hidden = self._hidden(run)
+        with files.translate_errors(kept.folder):
+            hidden = self._find_hidden_folder(run)
             if kept.folder != hidden and state is not StoreState.COMPLETE:
                 files.move(kept.folder, hidden)
                 kept = kept._replace(folder=hidden)
             _write_summary(kept._replace(run=marked))
             if kept.folder == hidden and state is StoreState.COMPLETE:
-                files.move(hidden, self._folder / files.folder_name(run.name))
+                files.move(hidden, self._folder / files.make_folder_name(run.name))
         return marked
 
     def accepted(self) -> list[AcceptedChange]:
         """Return the changes that were accepted. Raise Unusable if their file cannot be read."""
         path = self._folder / _ACCEPTED
-        with files.translated_errors(self._folder):
+        with files.translate_errors(self._folder):
             if not path.exists():
                 return []
             try:
@@ -233,12 +233,12 @@ class RunFolders:
         """Save an accepted change; replace an earlier accepted change of the same run and signal."""
         other = [old for old in self.accepted() if (old.run, old.signal) != (change.run, change.signal)]
         content = json.dumps([asdict(accepted) for accepted in (*other, change)], ensure_ascii=False, indent=2)
-        with files.translated_errors(self._folder):
+        with files.translate_errors(self._folder):
             files.write(self._folder / _ACCEPTED, content.encode())
 
     def summaries(self) -> list[RunSummary]:
         """Return all runs, latest first."""
-        return latest_first(kept.run for kept in self._list())
+        return sort_latest_first(kept.run for kept in self._list())
 
     def get(self, name: str) -> StoredRun | None:
         """Return the run with this name, or None. Raise Unusable if its manifest cannot be read."""
@@ -248,7 +248,7 @@ class RunFolders:
             return None
         path = kept.folder / _MANIFEST
         try:
-            return run_document.loads(path.read_bytes())
+            return run_document.load_run(path.read_bytes())
         except FileNotFoundError:
             return None
         except (ValueError, KeyError, TypeError, OSError) as error:
@@ -263,7 +263,7 @@ class RunFolders:
         kept = self._find(run)
         if kept is None:
             return
-        with files.translated_errors(kept.folder):
+        with files.translate_errors(kept.folder):
             gone = self._folder / f".{run.generation}{_GONE}"
             files.move(kept.folder, gone)  # no process reads or writes it any longer
             files.remove(gone)
@@ -275,7 +275,7 @@ class RunFolders:
             if kept.run.complete:
                 files.copy(kept.folder, to / kept.folder.name)
 
-    def _hidden(self, run: RunSummary) -> Path:
+    def _find_hidden_folder(self, run: RunSummary) -> Path:
         """Return the hidden folder of a run that is not complete."""
         return self._folder / f".{run.generation}"
 
@@ -284,17 +284,17 @@ class RunFolders:
 
     def _list(self) -> Iterator[_RunFolder]:
         """Yield all runs; a run in a hidden folder counts as incomplete, whatever state it has saved."""
-        with files.translated_errors(self._folder):
+        with files.translate_errors(self._folder):
             for folder in sorted(self._folder.iterdir()):
                 if folder.name.startswith(".") and folder.name.endswith(_GONE):
                     continue
                 with suppress(FileNotFoundError, NotADirectoryError):  # not a run, or removed meanwhile
-                    kept = self._summary(folder)
+                    kept = self._read_summary(folder)
                     if folder.name.startswith(".") and kept.run.complete:
                         kept = kept._replace(run=replace(kept.run, state=StoreState.LOADING))
                     yield kept
 
-    def _summary(self, folder: Path) -> _RunFolder:
+    def _read_summary(self, folder: Path) -> _RunFolder:
         """Return the run in a folder; its file is read again only if it has changed."""
         path = folder / _SUMMARY
         status = path.stat()
@@ -311,7 +311,7 @@ class RunFolders:
                 )
                 run = RunSummary(**content, state=state, hosts=hosts)
             except (KeyError, TypeError, ValueError) as error:
-                raise _unreadable(path, error) from None
+                raise _explain_unreadable(path, error) from None
             cached = self._summaries[path] = (stamp, _RunFolder(run, folder, saved))
         return cached[1]
 
@@ -323,13 +323,13 @@ class RunFolders:
             complete = (kept for kept in self._list() if kept.run.complete)
             chosen = [kept for kept in complete if kept.run.start <= end and start <= kept.run.end]
         ordered = sorted(chosen, key=lambda kept: -kept.saved)
-        paths = [path for kept in ordered for path in reversed(samples.files_of(kept.folder))]
+        paths = [path for kept in ordered for path in reversed(samples.list_sample_files(kept.folder))]
         opened = filter(None, map(self._open, paths))
         return [file for file in opened if file.first <= end and start <= file.last]
 
     def _open(self, path: Path) -> SampleFile | None:
         if path not in self._files:
-            with files.translated_errors(path):
+            with files.translate_errors(path):
                 try:
                     self._files[path] = SampleFile.open(path)
                 except FileNotFoundError:
@@ -350,11 +350,11 @@ def _read_json(path: Path) -> Mapping[str, Any]:
         if content["version"] <= _VERSION:
             return content
     except (ValueError, KeyError, TypeError) as error:
-        raise _unreadable(path, error) from None
+        raise _explain_unreadable(path, error) from None
     raise Unusable(f"{path}: was written by a later Plimsoll; update Plimsoll")
 
 
-def _unreadable(path: Path, error: Exception) -> Unusable:
+def _explain_unreadable(path: Path, error: Exception) -> Unusable:
     return Unusable(f"{path}: is not what Plimsoll writes ({error}); remove the folder {path.parent}, or mend the file")
 
 

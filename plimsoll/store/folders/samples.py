@@ -15,10 +15,10 @@ from pathlib import Path
 from plimsoll.model.errors import Unusable
 from plimsoll.model.lazy_polars import pl
 from plimsoll.model.log import Log, Values
-from plimsoll.model.samples import Samples, joined
-from plimsoll.model.series import Series, host_key
+from plimsoll.model.samples import Samples, join_samples
+from plimsoll.model.series import Series, make_host_key
 from plimsoll.store.folders import files
-from plimsoll.store.line_protocol import as_stored
+from plimsoll.store.line_protocol import convert_to_stored
 from plimsoll.store.protocol import FoundSeries, SampleReader
 
 END = ".parquet"
@@ -38,8 +38,8 @@ class SampleFile:
     @classmethod
     def open(cls, path: Path) -> "SampleFile":
         """Read the columns of a file, and the times of its rows. Raise OSError if the file is gone."""
-        with _readable(path):
-            series = [_series(name) for name in pl.read_parquet_schema(path) if name != _TIME]
+        with _explain_errors(path):
+            series = [_parse_series(name) for name in pl.read_parquet_schema(path) if name != _TIME]
             times = pl.read_parquet(path, columns=[_TIME])[_TIME].to_numpy()
         first, last = (int(times.min()), int(times.max())) if len(times) else (0, -1)
         return cls(path, first, last, {column.key: column for column in series})
@@ -50,14 +50,14 @@ class SampleFile:
         Raise Unusable if the file is damaged.
         """
         content = b""
-        with files.translated_errors(self.path), suppress(FileNotFoundError):
+        with files.translate_errors(self.path), suppress(FileNotFoundError):
             content = self.path.read_bytes() if keys else b""
         if not content:
             return
         if _hash(content) != self.path.stem.partition("-")[2]:
             raise Unusable(f"{self.path}: is damaged: it is not what was written; load the run again")
         names = {_name(self.columns[key]): key for key in keys}
-        with _readable(self.path):
+        with _explain_errors(self.path):
             frame = pl.read_parquet(io.BytesIO(content), columns=[_TIME, *names])
             frame = frame.filter(pl.col(_TIME).is_between(start, end))
         times = frame[_TIME].to_numpy()
@@ -79,13 +79,13 @@ class FolderSamples(SampleReader):
 
     def series(self, start: int, end: int, hosts: Sequence[str] = ()) -> FoundSeries:
         """Return the series with a sample in a range, sorted."""
-        keys = {host_key(host) for host in hosts}
+        keys = {make_host_key(host) for host in hosts}
         present: dict[object, Series] = {}
         for file in self._list_files(start, end):
             columns = {
                 key: series
                 for key, series in file.columns.items()
-                if key not in present and (not hosts or host_key(series.host) in keys)
+                if key not in present and (not hosts or make_host_key(series.host) in keys)
             }
             rows = file.rows([*columns], start, end)
             present.update((key, columns[key]) for key, samples in rows if len(samples.times))
@@ -93,7 +93,7 @@ class FolderSamples(SampleReader):
 
     def read(self, series: Sequence[Series], start: int, end: int) -> list[Samples]:
         """Return the samples of each series in a range."""
-        keys = [as_stored(series).key for series in series]
+        keys = [convert_to_stored(series).key for series in series]
         parts: dict[object, list[Samples]] = defaultdict(list)
         for file in self._list_files(start, end) if keys else ():
             present = [key for key in dict.fromkeys(keys) if key in file.columns]
@@ -109,7 +109,7 @@ def write(folder: Path, number: int, log: Log) -> None:
     """
     alike: dict[object, list[Values]] = defaultdict(list)
     names: dict[object, str] = {}
-    for series, column in zip(map(as_stored, log.series), log.columns, strict=True):
+    for series, column in zip(map(convert_to_stored, log.series), log.columns, strict=True):
         alike[series.key].append(column)
         names.setdefault(series.key, _name(series))
     columns = [
@@ -124,13 +124,13 @@ def write(folder: Path, number: int, log: Log) -> None:
     files.write(folder / f"{number:06}-{_hash(content)}{END}", content)
 
 
-def files_of(folder: Path) -> list[Path]:
+def list_sample_files(folder: Path) -> list[Path]:
     """Return the sample files in a folder, in the order in which they were written."""
     return sorted(folder.glob(f"[0-9]*{END}"))
 
 
 @contextmanager
-def _readable(path: Path) -> Generator[None]:
+def _explain_errors(path: Path) -> Generator[None]:
     try:
         yield
     except (pl.exceptions.PolarsError, ValueError) as error:
@@ -141,7 +141,7 @@ def _name(series: Series) -> str:
     return json.dumps([series.host, series.measurement, series.tags, series.field], ensure_ascii=False)
 
 
-def _series(name: str) -> Series:
+def _parse_series(name: str) -> Series:
     host, measurement, tags, field = json.loads(name)
     return Series(host, measurement, tuple((tag, value) for tag, value in tags), field)
 
@@ -153,4 +153,4 @@ def _hash(content: bytes) -> str:
 def _join(parts: Sequence[Samples]) -> Samples:
     if len(parts) == 1 and bool((parts[0].times[1:] > parts[0].times[:-1]).all()):
         return parts[0]
-    return joined(parts)
+    return join_samples(parts)

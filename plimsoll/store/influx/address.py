@@ -29,7 +29,7 @@ class InfluxAddress:
         except ValueError:
             usable = False
         if not usable:
-            raise bad_address(self.url)
+            raise explain_bad_address(self.url)
 
     @property
     def token_place(self) -> str:
@@ -37,6 +37,6 @@ class InfluxAddress:
         return str(self.token_file or "INFLUX_TOKEN")
 
 
-def bad_address(url: str) -> Unusable:
+def explain_bad_address(url: str) -> Unusable:
     """Return the error for an invalid URL."""
     return Unusable(f'store "{url}": is not an address; write it like http://127.0.0.1:8086')

@@ -21,10 +21,10 @@ from plimsoll.model.run import StoredRun
 from plimsoll.store.influx.address import InfluxAddress
 from plimsoll.store.influx.samples import CLAIM, DOCUMENT, GENERATION, RUN, STATE, InfluxSamples, write_result
 from plimsoll.store.influx.server import EVER, FluxTable, InfluxServer
-from plimsoll.store.line_protocol import encode, point, request_bodies, value
-from plimsoll.store.protocol import Claim, RunSummary, StoreState, Work, WriteResult, latest_first
-from plimsoll.store.quoting import identifier, string, time_range
-from plimsoll.store.run_document import dumps, loads
+from plimsoll.store.line_protocol import encode, format_point, format_value, request_bodies
+from plimsoll.store.protocol import Claim, RunSummary, StoreState, Work, WriteResult, sort_latest_first
+from plimsoll.store.quoting import build_time_range, quote_identifier, quote_string
+from plimsoll.store.run_document import dump_run, load_run
 from plimsoll.store.store import Store
 
 SETTLE_S = 3.0
@@ -43,7 +43,7 @@ class InfluxClaims:
 
     def claim(self, claim: Claim) -> None:
         """Write a claim."""
-        self._write(claim, {"work": value(str(claim.work), "string"), "who": value(claim.who, "string")})
+        self._write(claim, {"work": format_value(str(claim.work), "string"), "who": format_value(claim.who, "string")})
 
     def beat(self, claim: Claim) -> None:
         """Write a heartbeat of a claim; this does not restore a claim that was ended."""
@@ -52,7 +52,7 @@ class InfluxClaims:
     def current(self, life_s: float) -> list[Claim]:
         """Return all claims; `alive` is False for claims without a heartbeat in the last `life_s` seconds."""
         by = 'GROUP BY "run", "holder"'
-        written = [*self._server.query(f'SELECT "work", "who" FROM "{CLAIM}" WHERE {time_range(*EVER)} {by}')]
+        written = [*self._server.query(f'SELECT "work", "who" FROM "{CLAIM}" WHERE {build_time_range(*EVER)} {by}')]
         query = f'SELECT last("beat") FROM "{CLAIM}" WHERE time > now() - {round(life_s * 1e9)} {by}'
         heard = {table.tags["holder"]: int(table.rows[-1][0]) for table in self._server.query(query)}
         claims: list[Claim] = []
@@ -64,11 +64,11 @@ class InfluxClaims:
 
     def withdraw(self, holder: str) -> None:
         """Delete the claim of a holder."""
-        self._server.delete(*EVER, f"_measurement={identifier(CLAIM)} AND holder={identifier(holder)}")
+        self._server.delete(*EVER, f"_measurement={quote_identifier(CLAIM)} AND holder={quote_identifier(holder)}")
 
     def _write(self, claim: Claim, fields: dict[str, str]) -> None:
         tags = {"run": claim.run, "holder": claim.holder}
-        self._server.post(point(CLAIM, tags, {"beat": value(1, "integer"), **fields}).encode())
+        self._server.post(format_point(CLAIM, tags, {"beat": format_value(1, "integer"), **fields}).encode())
 
 
 class InfluxRuns:
@@ -98,14 +98,14 @@ class InfluxRuns:
     def save(self, run: StoredRun) -> RunSummary:
         """Save a run, its document first, so that every listed run can be read; then remove its earlier generations."""
         summary = RunSummary.new(run)
-        text = base64.b64encode(dumps(run)).decode()
+        text = base64.b64encode(dump_run(run)).decode()
         parts = [text[at : at + _PART_BYTES] for at in range(0, len(text), _PART_BYTES)]
         # Remove samples written by a killed command after another command had deleted their run.
-        query = f"SHOW TAG VALUES WITH KEY = {identifier(GENERATION)}"
+        query = f"SHOW TAG VALUES WITH KEY = {quote_identifier(GENERATION)}"
         tagged = {row[1] for table in self._server.query(query) for row in table.rows}
         for generation in tagged - {other.generation for other in self.summaries()}:
-            self._server.delete(*EVER, f"{GENERATION}={identifier(generation)}")
-        where = f'{time_range(*EVER)} AND "run" = {string(run.name)}'
+            self._server.delete(*EVER, f"{GENERATION}={quote_identifier(generation)}")
+        where = f'{build_time_range(*EVER)} AND "run" = {quote_string(run.name)}'
         earlier = {
             table.tags["generation"]
             for measurement in (RUN, DOCUMENT, STATE)
@@ -114,10 +114,12 @@ class InfluxRuns:
         if "" in earlier:
             self.forget(replace(summary, generation=""))
         self._post(
-            _point(DOCUMENT, _tags(summary) | {"part": f"{at:06}"}, {"data": part, "parts": len(parts)}, run.start)
+            _format_point(
+                DOCUMENT, _list_tags(summary) | {"part": f"{at:06}"}, {"data": part, "parts": len(parts)}, run.start
+            )
             for at, part in enumerate(parts)
         )
-        self._post([_state(summary), _point(RUN, _tags(summary), _row(summary), run.start)])
+        self._post([_encode_state(summary), _format_point(RUN, _list_tags(summary), _build_row(summary), run.start)])
         for generation in earlier - {""}:
             self.forget(replace(summary, generation=generation))
         return summary
@@ -145,7 +147,7 @@ class InfluxRuns:
     def mark(self, run: RunSummary, state: StoreState, *, loaded: int, refused: int) -> RunSummary:
         """Save the next state of a run."""
         marked = replace(run, state=run.state.to(state), loaded=loaded, refused=refused)
-        self._post([_state(marked)])
+        self._post([_encode_state(marked)])
         return marked
 
     def summaries(self) -> list[RunSummary]:
@@ -154,14 +156,17 @@ class InfluxRuns:
             (table.tags["run"], table.tags["generation"]): dict(zip(table.columns, table.rows[-1], strict=True))
             for table in self._query_all(STATE)
         }
-        return latest_first(_summary(table, states) for table in self._query_all(RUN))
+        return sort_latest_first(_parse_summary(table, states) for table in self._query_all(RUN))
 
     def get(self, name: str) -> StoredRun | None:
         """Return a run from the parts of its document. Raise Unusable if a part is missing or cannot be read."""
         summary = next((run for run in self.summaries() if run.name == name), None)
         if summary is None:
             return None
-        where = f'{time_range(*EVER)} AND "run" = {string(name)} AND "generation" = {string(summary.generation)}'
+        where = (
+            f'{build_time_range(*EVER)} AND "run" = {quote_string(name)} '
+            f'AND "generation" = {quote_string(summary.generation)}'
+        )
         query = f'SELECT "data", "parts" FROM "{DOCUMENT}" WHERE {where} GROUP BY "part"'
         parts = {table.tags["part"]: table.rows[0][1:] for table in self._server.query(query)}
         if not parts:
@@ -169,7 +174,7 @@ class InfluxRuns:
         try:
             if len(parts) != next(iter(parts.values()))[1]:
                 raise ValueError(f"{len(parts)} of its parts are there")
-            return loads(base64.b64decode("".join(parts[at][0] for at in sorted(parts))))
+            return load_run(base64.b64decode("".join(parts[at][0] for at in sorted(parts))))
         except (ValueError, KeyError, TypeError) as error:
             raise Unusable(
                 f'{self.name}: what is stored of run "{name}" cannot be read: {error}; '
@@ -183,21 +188,23 @@ class InfluxRuns:
         """
         if run is None:
             return InfluxSamples(self._server, "!= ''")
-        is_tagged = any(self._server.query(f"SHOW SERIES WHERE {identifier(GENERATION)} = {string(run.generation)}"))
-        return InfluxSamples(self._server, f"= {string(run.generation if is_tagged else '')}")
+        is_tagged = any(
+            self._server.query(f"SHOW SERIES WHERE {quote_identifier(GENERATION)} = {quote_string(run.generation)}")
+        )
+        return InfluxSamples(self._server, f"= {quote_string(run.generation if is_tagged else '')}")
 
     def forget(self, run: RunSummary) -> None:
         """Remove a generation of a run: first from the list, then its document, states and samples."""
         # InfluxDB cannot delete by a missing tag, and points of earlier versions have no generation.
-        tags = {name: value for name, value in _tags(run).items() if value}
-        equal = [f"{name}={identifier(value)}" for name, value in tags.items()]
+        tags = {name: value for name, value in _list_tags(run).items() if value}
+        equal = [f"{name}={quote_identifier(value)}" for name, value in tags.items()]
         for measurement in (RUN, DOCUMENT, STATE):
-            self._server.delete(*EVER, " AND ".join([f"_measurement={identifier(measurement)}", *equal]))
+            self._server.delete(*EVER, " AND ".join([f"_measurement={quote_identifier(measurement)}", *equal]))
         if run.generation:
-            self._server.delete(*EVER, f"{GENERATION}={identifier(run.generation)}")
+            self._server.delete(*EVER, f"{GENERATION}={quote_identifier(run.generation)}")
 
     def _query_all(self, measurement: str) -> Iterator[FluxTable]:
-        where = time_range(*EVER)
+        where = build_time_range(*EVER)
         return self._server.query(f'SELECT * FROM "{measurement}" WHERE {where} GROUP BY "run", "generation"')
 
     def _post(self, lines: Iterator[str] | Sequence[str]) -> None:
@@ -210,7 +217,7 @@ def _wait_for(values: int, posts: Iterable[Future[tuple[int, str]]]) -> WriteRes
     return write_result(values, [post.result() for post in posts])
 
 
-def _row(run: RunSummary) -> dict[str, str | int]:
+def _build_row(run: RunSummary) -> dict[str, str | int]:
     """Return the fields of a run's point, which Grafana shows as an annotation."""
     return {
         "title": run.name,
@@ -226,21 +233,23 @@ def _row(run: RunSummary) -> dict[str, str | int]:
     }
 
 
-def _state(run: RunSummary) -> str:
+def _encode_state(run: RunSummary) -> str:
     fields: dict[str, str | int] = {"state": str(run.state), "loaded": run.loaded, "refused": run.refused}
-    return _point(STATE, _tags(run), fields, run.start)
+    return _format_point(STATE, _list_tags(run), fields, run.start)
 
 
-def _tags(run: RunSummary) -> dict[str, str]:
+def _list_tags(run: RunSummary) -> dict[str, str]:
     return {"run": run.name, "generation": run.generation}
 
 
-def _point(measurement: str, tags: dict[str, str], fields: dict[str, str | int], time: int) -> str:
-    written = {name: value(field, "string" if isinstance(field, str) else "integer") for name, field in fields.items()}
-    return point(measurement, tags, written, time)
+def _format_point(measurement: str, tags: dict[str, str], fields: dict[str, str | int], time: int) -> str:
+    written = {
+        name: format_value(field, "string" if isinstance(field, str) else "integer") for name, field in fields.items()
+    }
+    return format_point(measurement, tags, written, time)
 
 
-def _summary(table: FluxTable, states: Mapping[tuple[str, str], Mapping[str, Any]]) -> RunSummary:
+def _parse_summary(table: FluxTable, states: Mapping[tuple[str, str], Mapping[str, Any]]) -> RunSummary:
     """Return the summary of a run from its point and its states."""
     row: dict[str, Any] = dict(zip(table.columns, table.rows[-1], strict=True))
     name, generation, time = table.tags["run"], table.tags["generation"], table.rows[-1][0]
@@ -271,10 +280,10 @@ def open_influx(address: InfluxAddress, waiting: Callable[[str], None] = lambda 
 
     `waiting` is called with a sentence when calls begin to wait for the server, and when it answers again.
     """
-    return influx_store(InfluxServer(address, waiting=waiting))
+    return make_influx_store(InfluxServer(address, waiting=waiting))
 
 
-def influx_store(server: InfluxServer) -> Store:
+def make_influx_store(server: InfluxServer) -> Store:
     """Return the store in a server's bucket."""
     address = server.address
     place = ("influx", address.url, address.org, address.bucket, address.token)

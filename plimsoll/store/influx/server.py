@@ -18,10 +18,16 @@ from influxdb_client.rest import ApiException
 from urllib3.exceptions import HTTPError, LocationParseError
 
 from plimsoll.model.errors import Unreachable, Unusable
-from plimsoll.model.http_connections import is_loopback, last_cause, last_words, lines_of, wrapped_error
+from plimsoll.model.http_connections import (
+    find_last_cause,
+    find_last_words,
+    find_wrapped_error,
+    is_loopback,
+    read_lines,
+)
 from plimsoll.model.log import Times, Values
-from plimsoll.model.times import SECOND, duration_text
-from plimsoll.store.influx.address import InfluxAddress, bad_address
+from plimsoll.model.times import SECOND, format_duration
+from plimsoll.store.influx.address import InfluxAddress, explain_bad_address
 
 NO_TLS = 0  # influxdb-client's status if TLS failed
 _TLS_REQUIRED = re.compile(r"\b(HTTPS|SSL)\b")
@@ -62,10 +68,10 @@ class Retry:
                 try:
                     answer = call()
                 except (LocationParseError, UnicodeError):
-                    raise bad_address(url) from None
+                    raise explain_bad_address(url) from None
                 except (ApiException, HTTPError, OSError) as error:
-                    why, wished_s = self._away(error)
-                    was_reset = url.startswith("http:") and isinstance(wrapped_error(error), ConnectionResetError)
+                    why, wished_s = self._explain_absence(error)
+                    was_reset = url.startswith("http:") and isinstance(find_wrapped_error(error), ConnectionResetError)
                 else:
                     answered = True
                     return answer
@@ -75,7 +81,7 @@ class Retry:
                     raise Unreachable(f"{url}: {why}; {todo}")
                 if not waits:
                     waits = True
-                    self._count(1, f"{url} {why}: trying again for {duration_text(math.ceil(left) * SECOND)}")
+                    self._count(1, f"{url} {why}: trying again for {format_duration(math.ceil(left) * SECOND)}")
                 if self._given_up.wait(min(max(pause, wished_s), max(left, 0.1))):
                     raise Unreachable(f"{url}: {why}")
                 pause = min(2 * pause, _LONGEST_PAUSE_S)
@@ -87,20 +93,20 @@ class Retry:
         """End the retries in all threads; waiting calls raise Unreachable."""
         self._given_up.set()
 
-    def _away(self, error: Exception) -> tuple[str, float]:
+    def _explain_absence(self, error: Exception) -> tuple[str, float]:
         """Return why a call failed, and the pause (s) that the server asks for before a retry (0 if it does not).
 
         Raise `error`, or Unusable for a TLS error, if a retry cannot help.
         """
         if not isinstance(error, ApiException) or error.status == NO_TLS:
-            if isinstance(error, ApiException) and (unusable := tls_error(error, self._address)):
+            if isinstance(error, ApiException) and (unusable := explain_tls_error(error, self._address)):
                 raise unusable from None
-            return f"does not answer ({last_cause(error)})", 0
+            return f"does not answer ({find_last_cause(error)})", 0
         busy = error.status == HTTPStatus.TOO_MANY_REQUESTS or (error.status or 0) >= HTTPStatus.INTERNAL_SERVER_ERROR
         if not busy or error.status in _NOT_POSSIBLE:
             raise error
         wished = (error.headers or {}).get("Retry-After", "")
-        why = f"answers {error.status} ({server_message(error) or HTTPStatus(error.status).phrase})"
+        why = f"answers {error.status} ({read_server_message(error) or HTTPStatus(error.status).phrase})"
         return why, float(wished) if wished.isdecimal() else 0
 
     def _count(self, change: int, text: str) -> None:
@@ -160,7 +166,7 @@ class InfluxServer:
         try:
             self._retry.call(lambda: self._write.write(self.address.bucket, self.address.org, lines))
         except ApiException as error:
-            text = server_message(error)
+            text = read_server_message(error)
             if error.status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE and lines.count(b"\n") > 1:
                 middle = lines.rfind(b"\n", 0, len(lines) // 2) + 1 or lines.index(b"\n") + 1
                 (first, why), (second, why_second) = self.post(lines[:middle]), self.post(lines[middle:])
@@ -168,7 +174,7 @@ class InfluxServer:
             if "partial write" in text:
                 dropped = _DROPPED.search(text)
                 return int(dropped[1]) if dropped else 1, text
-            raise refusal(error, self.address) from None
+            raise explain_refusal(error, self.address) from None
         return 0, ""
 
     def query(self, influxql: str) -> Iterator[FluxTable]:
@@ -181,7 +187,7 @@ class InfluxServer:
             "chunked": "true",
             "chunk_size": str(_ROWS_A_CHUNK),
         }
-        response: Any = self._translated(
+        response: Any = self._translate_errors(
             lambda: self._api.call_api(
                 "/query",
                 "POST",
@@ -194,8 +200,8 @@ class InfluxServer:
         )
         answered = False
         try:
-            for line in lines_of(response):
-                for result in self._results(line):
+            for line in read_lines(response):
+                for result in self._parse_results(line):
                     answered = True
                     if "error" in result:
                         raise self._query_error(str(result["error"]), influxql)
@@ -205,16 +211,16 @@ class InfluxServer:
                         )
         except (HTTPError, OSError) as error:
             raise Unreachable(
-                f"{self.url}: broke off in the middle of an answer ({last_cause(error)}); call again"
+                f"{self.url}: broke off in the middle of an answer ({find_last_cause(error)}); call again"
             ) from None
         if not answered:
-            raise self._not_influxdb()
+            raise self._explain_foreign()
 
     def delete(self, start: int, end: int, predicate: str) -> None:
         """Delete the points that match a predicate from `start` to `end`, inclusive (UTC ns)."""
-        body = {"start": _rfc3339(start), "stop": _rfc3339(end), "predicate": predicate}
+        body = {"start": _format_rfc3339(start), "stop": _format_rfc3339(end), "predicate": predicate}
         path = f"/api/v2/delete?{urlencode({'bucket': self.address.bucket, 'org': self.address.org})}"
-        self._translated(lambda: self._api.call_api(path, "POST", body=body, response_type=None))
+        self._translate_errors(lambda: self._api.call_api(path, "POST", body=body, response_type=None))
 
     def oldest(self) -> int | None:
         """Return the time (UTC ns) before which the bucket keeps no points; None if it keeps all, or if unknown."""
@@ -223,7 +229,7 @@ class InfluxServer:
 
     def retention(self) -> int | None:
         """Return how long (ns) the bucket keeps points; None if forever, or if the token may not read it."""
-        translated = self._translated(
+        translated = self._translate_errors(
             lambda: self._client.buckets_api().find_buckets(name=self.address.bucket, org=self.address.org)
         )
         rules = (rule for bucket in translated.buckets for rule in bucket.retention_rules or ())
@@ -237,17 +243,17 @@ class InfluxServer:
         """Close the connections."""
         self._client.close()
 
-    def _results(self, line: bytes) -> list[dict[str, Any]]:
+    def _parse_results(self, line: bytes) -> list[dict[str, Any]]:
         try:
             answer = json.loads(line)
         except ValueError:
-            raise self._not_influxdb() from None
+            raise self._explain_foreign() from None
         results = answer.get("results") if isinstance(answer, dict) else None
         if not isinstance(results, list):
-            raise self._not_influxdb()
+            raise self._explain_foreign()
         return results
 
-    def _not_influxdb(self) -> Unusable:
+    def _explain_foreign(self) -> Unusable:
         return Unusable(f"{self.url}: does not answer as InfluxDB does; is that its address?")
 
     def _query_error(self, text: str, influxql: str) -> Unusable:
@@ -258,21 +264,21 @@ class InfluxServer:
             )
         return Unusable(f"{self.url}: {text} (query: {influxql[:200]})")
 
-    def _translated(self, call: Callable[[], Answer]) -> Answer:
+    def _translate_errors(self, call: Callable[[], Answer]) -> Answer:
         try:
             return self._retry.call(call)
         except ApiException as error:
-            raise refusal(error, self.address) from None
+            raise explain_refusal(error, self.address) from None
 
 
-def _rfc3339(nanoseconds: int) -> str:
+def _format_rfc3339(nanoseconds: int) -> str:
     seconds, rest = divmod(nanoseconds, 1_000_000_000)
     return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds)) + f".{rest:09}Z"
 
 
-def refusal(error: ApiException, address: InfluxAddress) -> Unusable:
+def explain_refusal(error: ApiException, address: InfluxAddress) -> Unusable:
     """Return the error for a request that the server refused, with advice."""
-    text, url = server_message(error), address.url
+    text, url = read_server_message(error), address.url
     match error.status:
         case HTTPStatus.UNAUTHORIZED | HTTPStatus.FORBIDDEN:
             advice = f"the token in {address.token_place} is wrong or may not do this"
@@ -285,20 +291,20 @@ def refusal(error: ApiException, address: InfluxAddress) -> Unusable:
     return Unusable(f"{url}: InfluxDB refuses: {text or error.status} ({advice})")
 
 
-def tls_error(error: ApiException, address: InfluxAddress) -> Unusable | None:
+def explain_tls_error(error: ApiException, address: InfluxAddress) -> Unusable | None:
     """Return the error if no retry can help, as TLS cannot work with this address; None if a retry may help."""
     why, url = str(error.reason), address.url
     if _PLAIN_HTTP.search(why):
         return Unusable(f"{url}: does not speak TLS there; write http:{url.removeprefix('https:')}")
     if "CERTIFICATE" in why:
         return Unusable(
-            f"{url}: its certificate is not trusted here ({last_words(why)}); give the file of the one that signed it "
-            "in SSL_CERT_FILE"
+            f"{url}: its certificate is not trusted here ({find_last_words(why)}); give the file of the one that "
+            "signed it in SSL_CERT_FILE"
         )
     return None
 
 
-def server_message(error: ApiException) -> str:
+def read_server_message(error: ApiException) -> str:
     """Return the message in the server's error response."""
     body = error.body if error.body is not None else b""
     if isinstance(body, bytes | bytearray):

@@ -18,9 +18,9 @@ from urllib.parse import quote
 import urllib3
 from urllib3.exceptions import HTTPError
 
-from plimsoll.model.atomic import atomic_write
+from plimsoll.model.atomic import write_atomically
 from plimsoll.model.errors import Unreachable, Unusable
-from plimsoll.model.http_connections import last_cause
+from plimsoll.model.http_connections import find_last_cause
 
 URL = "INFLUX_URL"
 ORG = "INFLUX_ORG"
@@ -79,7 +79,7 @@ class Api:
         try:
             answer = pools.request(method, self.url + path, body=data, headers=headers, redirect=False)
         except (OSError, HTTPError) as error:
-            raise Unreachable(f"{self.url}: InfluxDB does not answer: {last_cause(error)}") from None
+            raise Unreachable(f"{self.url}: InfluxDB does not answer: {find_last_cause(error)}") from None
         finally:
             pools.clear()
         if answer.status >= HTTPStatus.MULTIPLE_CHOICES:
@@ -139,7 +139,7 @@ def provide_tokens(settings: Mapping[str, str], folder: Path) -> list[str]:
     complete = set_up({**base, **tokens})
     created = [name for name in files if name not in tokens]
     for name in created:
-        with atomic_write(files[name]) as partial:
+        with write_atomically(files[name]) as partial:
             partial.write_text(complete[name] + "\n", "utf-8")
             # Each container runs as its own user, and no other container mounts the volume.
             partial.chmod(0o444)

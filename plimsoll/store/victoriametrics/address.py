@@ -9,7 +9,7 @@ SCHEMES = {"victoriametrics": "http", "victoriametrics+https": "https"}
 TOKEN = "VICTORIAMETRICS_TOKEN"
 
 
-def names_victoriametrics(store: str) -> bool:
+def is_victoriametrics(store: str) -> bool:
     """Return whether the text that names a store is the address of a VictoriaMetrics."""
     return store.partition("://")[0].casefold() in SCHEMES
 
@@ -38,14 +38,14 @@ class VictoriaMetricsAddress:
         kind = SCHEMES.get(scheme.casefold())
         written, comma, second = (part.strip().rstrip("/") for part in rest.partition(","))
         if kind is None or not written or (comma and not second) or "," in second:
-            raise _bad(text)
-        to_write = _checked(f"{kind}://{written}", text)
+            raise _explain_bad_address(text)
+        to_write = _check_url(f"{kind}://{written}", text)
         if not comma:
             to_read = to_write
         elif second.startswith("/"):
-            to_read = _checked(f"{kind}://{written.partition('/')[0]}{second}", text)
+            to_read = _check_url(f"{kind}://{written.partition('/')[0]}{second}", text)
         else:
-            to_read = _checked(f"{kind}://{second}", text)
+            to_read = _check_url(f"{kind}://{second}", text)
         if "/insert/" in to_read or "/select/" in to_write:
             raise Unusable(
                 f'store "{text}": a cluster is written to at one address and read from at another; name both: '
@@ -53,10 +53,12 @@ class VictoriaMetricsAddress:
             )
         if not token.isascii() or (token and not token.isprintable()):
             raise Unusable(f"{text}: what {TOKEN} holds is no token: it has a character no token has")
-        return cls(text.strip().rstrip("/"), _ending(to_write, "/influx"), _ending(to_read, "/prometheus"), token)
+        return cls(
+            text.strip().rstrip("/"), _add_ending(to_write, "/influx"), _add_ending(to_read, "/prometheus"), token
+        )
 
 
-def _checked(url: str, text: str) -> str:
+def _check_url(url: str, text: str) -> str:
     """Return a URL unchanged. Raise Unusable, naming the address `text`, if the URL is invalid or contains secrets."""
     try:
         parts = urlsplit(url)
@@ -65,16 +67,16 @@ def _checked(url: str, text: str) -> str:
         usable = False
         parts = None
     if not usable or parts is None:
-        raise _bad(text)
+        raise _explain_bad_address(text)
     if parts.username or parts.password:
         raise Unusable(f"store at {parts.hostname}: its address must hold no password; give a token in {TOKEN}")
     return url
 
 
-def _ending(url: str, end: str) -> str:
+def _add_ending(url: str, end: str) -> str:
     """Return a URL with `end`, the start of the path of every call, appended if it is missing."""
     return url if url.endswith(end) else url + end
 
 
-def _bad(text: str) -> Unusable:
+def _explain_bad_address(text: str) -> Unusable:
     return Unusable(f'store "{text}": is not an address; write it like victoriametrics://127.0.0.1:8428')

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from plimsoll.model.log import Times, Values
-from plimsoll.model.samples import joined
-from plimsoll.store.m4 import Drawn, bucket_width, joined_corners
+from plimsoll.model.samples import join_samples
+from plimsoll.store.m4 import Drawn, compute_bucket_width, join_corners
 
 _MS_NS = 1_000_000
 _COUNT = "count_over_time"
@@ -33,7 +33,7 @@ class Grid(NamedTuple):
     def of(cls, start: int, end: int, buckets: int) -> "Grid":
         """Return a grid of at most `buckets` buckets of whole milliseconds for a range."""
         first = -(-start // _MS_NS) * _MS_NS
-        width = -(-bucket_width(start, end, buckets) // _MS_NS) * _MS_NS
+        width = -(-compute_bucket_width(start, end, buckets) // _MS_NS) * _MS_NS
         return cls(first, width, -(-(end + 1 - first) // width))
 
     @property
@@ -66,15 +66,15 @@ def read(lines: Iterable[bytes]) -> Iterator[Exported]:
     """Yield the series in an export. Raise ValueError if a line is malformed."""
     remaining = iter(lines)
     while batch := list(islice(remaining, _LINES_AT_ONCE)):
-        yield from _series(batch)
+        yield from _list_series(batch)
 
 
-def metrics(lines: Iterable[bytes]) -> Iterator[bytes]:
+def list_metrics(lines: Iterable[bytes]) -> Iterator[bytes]:
     """Yield the labels of each series in an export, as written. Raise ValueError if a line is malformed."""
-    return (_parts(line)[0] for line in lines)
+    return (_split_line(line)[0] for line in lines)
 
 
-def metric_of(text: bytes) -> dict[str, str]:
+def parse_metric(text: bytes) -> dict[str, str]:
     """Return the labels of a series. Raise ValueError if the text is not a JSON object."""
     labels = json.loads(text)
     if not isinstance(labels, dict):
@@ -82,13 +82,13 @@ def metric_of(text: bytes) -> dict[str, str]:
     return {str(name): str(value) for name, value in labels.items()}
 
 
-def _series(lines: Sequence[bytes]) -> Iterator[Exported]:
+def _list_series(lines: Sequence[bytes]) -> Iterator[Exported]:
     """Yield the series in some lines of an export.
 
     For speed, all values are parsed in one call, and a list of times is parsed once even if several series have it.
     """
-    parts = [_parts(line) for line in lines]
-    numbers, ends = _floats([value for _, value, _ in parts])
+    parts = [_split_line(line) for line in lines]
+    numbers, ends = _parse_floats([value for _, value, _ in parts])
     are_finite = bool(np.isfinite(numbers).all())
     begin = 0
     clocks: dict[bytes, tuple[Times, bool]] = {}
@@ -105,7 +105,7 @@ def _series(lines: Sequence[bytes]) -> Iterator[Exported]:
         yield Exported(metric, times, values) if is_clean else _clean(metric, times, values)
 
 
-def _parts(line: bytes) -> tuple[bytes, bytes, bytes]:
+def _split_line(line: bytes) -> tuple[bytes, bytes, bytes]:
     """Return the labels, values and times of a line, as written. Raise ValueError if the line is malformed."""
     middle = line.rfind(_TIMES)
     first = line.rfind(_VALUES, 0, middle)
@@ -115,7 +115,7 @@ def _parts(line: bytes) -> tuple[bytes, bytes, bytes]:
     return line[len(_BEGIN) : first + 1], line[first + len(_VALUES) : middle], end[middle + len(_TIMES) : -len(_END)]
 
 
-def _floats(texts: list[bytes]) -> tuple[Values, list[int]]:
+def _parse_floats(texts: list[bytes]) -> tuple[Values, list[int]]:
     """Return the numbers of all texts as one array, and the end index of each text's numbers."""
     lengths = [text.count(b",") + 1 if text else 0 for text in texts]
     parsed: list[Any] = json.loads(b"[" + b",".join(text for text in texts if text) + b"]")
@@ -139,11 +139,11 @@ def _clean(metric: bytes, times: Times, values: Values) -> Exported:
     return Exported(metric, times[last], values[last])
 
 
-def drawn(corners: Mapping[str, tuple[Times, Values]], start: int, end: int) -> Drawn:
+def draw_corners(corners: Mapping[str, tuple[Times, Values]], start: int, end: int) -> Drawn:
     """Return the samples for drawing a series, from the results of the functions `CORNERS`."""
     if len(corners) < len(CORNERS):
-        return Drawn(joined([]), 0)
+        return Drawn(join_samples([]), 0)
     values = np.column_stack([corners[f"{function}_over_time"][1] for function in _CHOSEN])
     seconds = np.column_stack([corners[f"t{function}_over_time"][1] for function in _CHOSEN])
     times = np.rint(seconds * 1000).astype(np.int64) * _MS_NS
-    return Drawn(joined_corners(times, values).between(start, end), int(corners[_COUNT][1].sum()))
+    return Drawn(join_corners(times, values).between(start, end), int(corners[_COUNT][1].sum()))

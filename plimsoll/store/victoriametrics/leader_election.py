@@ -14,9 +14,9 @@ from threading import Event
 from uuid import uuid4
 
 from plimsoll.model.errors import Unreachable, Unusable
-from plimsoll.model.times import SECOND, iso
+from plimsoll.model.times import SECOND, format_iso
 from plimsoll.store.lease import this_process
-from plimsoll.store.victoriametrics.names import line
+from plimsoll.store.victoriametrics.names import format_line
 from plimsoll.store.victoriametrics.server import VictoriaMetricsServer
 
 BEAT_S = 5.0
@@ -70,7 +70,7 @@ class LeaderElection:
             return ""
         if self._leader is None:
             return "It is not known yet whether another plimsoll up that reads this store alerts."
-        since = iso(self._leader.since * (SECOND // 1000))[:19]
+        since = format_iso(self._leader.since * (SECOND // 1000))[:19]
         return (
             f"{self._leader.who}, which reads this store since {since}Z, alerts. This plimsoll up judges, but notifies "
             "of nothing but itself, and takes over if that one ends."
@@ -79,21 +79,21 @@ class LeaderElection:
     def step(self) -> None:
         """Send a heartbeat, and find out which process leads; log errors and changes of the leader."""
         try:
-            self._step()
+            self._take_step()
         except (Unreachable, Unusable) as error:
             _log.warning("who alerts cannot be known now: %s", error)
         if self._leader is not None and self._leader != self._logged:
             self._logged = self._leader
             _log.warning("%s", self.status or "this plimsoll up alerts")
 
-    def _step(self) -> None:
+    def _take_step(self) -> None:
         """Send a heartbeat, and find the leader among the candidates. Raise Unreachable or Unusable."""
         if self._own is None or self._clock() - self._last_beat > LIFE_S:
             # The others assume that this process has ended, so it joins again.
             self._own = _Candidate(self._server.clock(), uuid4().hex, self._who)
         candidate = self._own
         tags = {"holder": candidate.holder, "since": str(candidate.since), "who": candidate.who}
-        self._server.write(line("plimsoll", tags, "alerting", 1.0))
+        self._server.write(format_line("plimsoll", tags, "alerting", 1.0))
         self._last_beat = self._clock()
         rows = self._server.ages(f'{{__name__="{_METRIC}"}}', LIFE_S)
         candidates = [

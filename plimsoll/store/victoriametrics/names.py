@@ -8,10 +8,10 @@ tags become labels. To split a name, the longest known measurement that fits is 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 
-from plimsoll.model.names import measurements
+from plimsoll.model.names import list_measurements
 from plimsoll.model.series import LOAD_DRIVER, Series
-from plimsoll.store.line_protocol import as_stored
-from plimsoll.store.quoting import identifier, literal
+from plimsoll.store.line_protocol import convert_to_stored
+from plimsoll.store.quoting import escape_regex, quote_identifier
 
 _MOST_ALTERNATIVES = 90  # VictoriaMetrics looks up at most 100 names one by one; with more it scans all names
 NAME = "__name__"
@@ -19,15 +19,15 @@ HOST = "host"
 _MOST_KNOWN = 1_000_000
 
 
-def metric_name(series: Series) -> str:
+def make_metric_name(series: Series) -> str:
     """Return the metric name of a series."""
     return f"{series.measurement}_{series.field}" if series.field else series.measurement
 
 
-def labels(series: Series) -> dict[str, str]:
+def make_labels(series: Series) -> dict[str, str]:
     """Return the labels of a series, including its metric name, without empty values."""
-    stored = as_stored(series)
-    pairs = {NAME: metric_name(stored), HOST: stored.host, **dict(stored.tags)}
+    stored = convert_to_stored(series)
+    pairs = {NAME: make_metric_name(stored), HOST: stored.host, **dict(stored.tags)}
     return {name: value for name, value in pairs.items() if value}
 
 
@@ -55,48 +55,48 @@ class Measurements:
         """
         if name not in self._split:
             if self._measurements is None:
-                self._measurements = frozenset([*measurements(), *LOAD_DRIVER, *self._further()])
+                self._measurements = frozenset([*list_measurements(), *LOAD_DRIVER, *self._further()])
             ends = (at for at in range(len(name) - 2, 0, -1) if name[at] == "_" and name[:at] in self._measurements)
             end = next(ends, name.find("_"))
             self._split[name] = (name[:end], name[end + 1 :]) if 0 < end < len(name) - 1 else (name, "")
         return self._split[name]
 
 
-def line(measurement: str, tags: Mapping[str, str], field: str, value: float) -> bytes:
+def format_line(measurement: str, tags: Mapping[str, str], field: str, value: float) -> bytes:
     """Return one sample as a line of line protocol without a time; the server sets the time."""
-    return f"{_head(measurement, tags, field)}={value!r}\n".encode()
+    return f"{_format_head(measurement, tags, field)}={value!r}\n".encode()
 
 
 @lru_cache(maxsize=_MOST_KNOWN)
-def line_head(series: Series) -> str:
+def format_line_head(series: Series) -> str:
     """Return the start of a line of a series, up to the equals sign."""
-    stored = as_stored(series)
+    stored = convert_to_stored(series)
     tags = dict(sorted((name, text) for name, text in (("host", stored.host), *stored.tags) if text))
-    return _head(stored.measurement, tags, stored.field)
+    return _format_head(stored.measurement, tags, stored.field)
 
 
-def _head(measurement: str, tags: Mapping[str, str], field: str) -> str:
-    written = "".join(f",{_escaped(name)}={_escaped(text)}" for name, text in tags.items())
-    return f"{_escaped(measurement)}{written} {_escaped(field)}"
+def _format_head(measurement: str, tags: Mapping[str, str], field: str) -> str:
+    written = "".join(f",{_escape(name)}={_escape(text)}" for name, text in tags.items())
+    return f"{_escape(measurement)}{written} {_escape(field)}"
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     return "".join(f"\\{c}" if c in ",= \\" else c for c in text)
 
 
-def of_series(names: Iterable[str], hosts: Sequence[str] = ()) -> list[str]:
+def select_series(names: Iterable[str], hosts: Sequence[str] = ()) -> list[str]:
     """Return PromQL selectors of metrics by name, for these hosts (ignoring case), or without hosts for all hosts."""
-    patterns = [literal(name) for name in sorted(set(names))]
-    limited = f",{of_hosts(hosts)}" if hosts else ""
+    patterns = [escape_regex(name) for name in sorted(set(names))]
+    limited = f",{match_hosts(hosts)}" if hosts else ""
     return [
-        "{__name__=~" + identifier("|".join(patterns[first : first + _MOST_ALTERNATIVES])) + limited + "}"
+        "{__name__=~" + quote_identifier("|".join(patterns[first : first + _MOST_ALTERNATIVES])) + limited + "}"
         for first in range(0, len(patterns), _MOST_ALTERNATIVES)
     ]
 
 
-def of_hosts(hosts: Sequence[str], *, exactly: bool = False) -> str:
+def match_hosts(hosts: Sequence[str], *, exactly: bool = False) -> str:
     """Return the PromQL matcher of these hosts, ignoring case unless `exactly`; without hosts, of any host."""
     if not hosts:
         return 'host!=""'
-    names = "|".join(map(literal, hosts))
-    return "host=~" + identifier(names if exactly else f"(?i)({names})")
+    names = "|".join(map(escape_regex, hosts))
+    return "host=~" + quote_identifier(names if exactly else f"(?i)({names})")

@@ -11,17 +11,23 @@ from plimsoll.model.errors import Unreachable, Unusable
 from plimsoll.model.log import Times, Values
 from plimsoll.model.points import Points
 from plimsoll.model.samples import Samples
-from plimsoll.model.series import Series, host_key, hosts_of
-from plimsoll.model.times import SECOND, duration_text
-from plimsoll.store.line_protocol import as_stored, encode_points, request_bodies
+from plimsoll.model.series import Series, list_hosts, make_host_key
+from plimsoll.model.times import SECOND, format_duration
+from plimsoll.store.line_protocol import convert_to_stored, encode_points, request_bodies
 from plimsoll.store.m4 import Drawn
-from plimsoll.store.protocol import Buckets, FoundSeries, SampleReader, WriteResult, joined_spellings
+from plimsoll.store.protocol import Buckets, FoundSeries, SampleReader, WriteResult, join_spellings
 from plimsoll.store.store import Store
 from plimsoll.store.victoriametrics import exported
 from plimsoll.store.victoriametrics.acknowledged import Acknowledged, Witnesses
 from plimsoll.store.victoriametrics.address import VictoriaMetricsAddress
 from plimsoll.store.victoriametrics.leader_election import LeaderElection
-from plimsoll.store.victoriametrics.names import Measurements, line_head, metric_name, of_hosts, of_series
+from plimsoll.store.victoriametrics.names import (
+    Measurements,
+    format_line_head,
+    make_metric_name,
+    match_hosts,
+    select_series,
+)
 from plimsoll.store.victoriametrics.server import VictoriaMetricsServer
 
 MS = 1_000_000
@@ -73,7 +79,7 @@ class VictoriaSamples(SampleReader):
 
     def write_points(self, points: Points) -> WriteResult:
         """Write samples; they are acknowledged when the call returns, and readable within about 2 s."""
-        for body in request_bodies(encode_points(points, line_head, MS)):
+        for body in request_bodies(encode_points(points, format_line_head, MS)):
             self._acknowledged.write(body)
         if len(points):
             at = int(
@@ -86,53 +92,53 @@ class VictoriaSamples(SampleReader):
         """Return the hosts with samples in a range, sorted; a range beyond 6 h is extended to whole days (UTC)."""
         if end - start <= _EXACT:
             return super().hosts(start, end)
-        first, last = _range(start, end)
+        first, last = _convert_to_milliseconds(start, end)
         names = sorted(self.server.label_values("host", first, last))
-        return sorted({host_key(host): host for host in reversed(names)}.values(), key=host_key)
+        return sorted({make_host_key(host): host for host in reversed(names)}.values(), key=make_host_key)
 
     def series(self, start: int, end: int, hosts: Sequence[str] = ()) -> FoundSeries:
         """Return the series with samples in a range, sorted; a range beyond 6 h is extended to whole days (UTC)."""
         series: dict[object, Series] = {}
-        for listed, key in self._listed(hosts, start, end):
+        for listed, key in self._list_with_keys(hosts, start, end):
             series.setdefault(key, listed)
         if not series:
             self._check_witness()
         return FoundSeries(sorted(series.values(), key=lambda series: series.key), 0)
 
-    def _listed(self, hosts: Sequence[str], start: int, end: int) -> Iterator[tuple[Series, object]]:
+    def _list_with_keys(self, hosts: Sequence[str], start: int, end: int) -> Iterator[tuple[Series, object]]:
         """Yield each series with samples in a range, and its key; without `hosts`, of all hosts."""
-        first, last = _range(start, end)
-        selector = "{" + of_hosts(hosts) + "}"
+        first, last = _convert_to_milliseconds(start, end)
+        selector = "{" + match_hosts(hosts) + "}"
         if first > last:
             return
         if end - start <= _FEW:
             lines = self.server.export([selector], first, last)
-            yield from (self._series(metric) for metric in self._read(exported.metrics, lines))
+            yield from (self._decode_series(metric) for metric in self._read(exported.list_metrics, lines))
         elif end - start <= _EXACT:
             # Ranges in PromQL exclude their beginning.
             text = f"last_over_time({selector}[{last - first + 1}ms]) keep_metric_names"
-            yield from (self._labelled(metric) for metric, _ in self.server.query(text, last))
+            yield from (self._find_series(metric) for metric, _ in self.server.query(text, last))
         elif hosts:
-            yield from map(self._labelled, self.server.series([selector], first, last))
+            yield from map(self._find_series, self.server.series([selector], first, last))
         else:
             label_values = self.server.label_values("host", first, last)
             for at in range(0, len(label_values), _HOSTS_LISTED):
-                name = "{" + of_hosts(label_values[at : at + _HOSTS_LISTED], exactly=True) + "}"
-                yield from map(self._labelled, self.server.series([name], first, last))
+                name = "{" + match_hosts(label_values[at : at + _HOSTS_LISTED], exactly=True) + "}"
+                yield from map(self._find_series, self.server.series([name], first, last))
 
     def read(self, series: Sequence[Series], start: int, end: int) -> list[Samples]:
         """Return the samples of each series in a range."""
-        stored_series = [self._as_stored(series) for series in series]
+        stored_series = [self._store_series(series) for series in series]
         keys = {stored.key for stored in stored_series}
         parts: dict[object, list[tuple[Series, Samples]]] = defaultdict(list)
-        for names, hosts in _groups(stored_series, start, end):
-            for line in self._exported(of_series(names, hosts), start, end):
-                spelled, key = self._series(line.metric)
+        for names, hosts in _group_calls(stored_series, start, end):
+            for line in self._export_series(select_series(names, hosts), start, end):
+                spelled, key = self._decode_series(line.metric)
                 if key in keys and len(line.times):
                     parts[key].append((spelled, Samples(line.times, line.values)))
         if series and not parts:
             self._check_witness()
-        return [joined_spellings(entry.stored, parts.get(entry.key, [])) for entry in stored_series]
+        return [join_spellings(entry.stored, parts.get(entry.key, [])) for entry in stored_series]
 
     def buckets(self, series: Sequence[Series], start: int, end: int, width: int) -> list[Buckets]:
         """Return minimum, maximum and mean of each series in buckets of `width` ns.
@@ -144,7 +150,7 @@ class VictoriaSamples(SampleReader):
             return super().buckets(series, start, end, width)
         before, after = (self.buckets(series, *part, width) for part in ((start, first - 1), (last, end)))
         functions = ("min_over_time", "max_over_time", "avg_over_time")
-        rolled = self._rolled(series, functions, exported.Grid(first, width, (last - first) // width))
+        rolled = self._evaluate_rollups(series, functions, exported.Grid(first, width, (last - first) // width))
         middle = [
             Buckets(columns[functions[0]][0], *(columns[function][1] for function in functions))
             if len(columns) == len(functions)
@@ -157,30 +163,30 @@ class VictoriaSamples(SampleReader):
         """Return the samples for drawing each series; the server chooses them if there are many samples."""
         if not self._are_many(series, start, end):
             return super().drawn(series, start, end, buckets)
-        rolled = self._rolled(series, exported.CORNERS, exported.Grid.of(start, end, buckets))
-        return [exported.drawn(columns, start, end) for columns in rolled]
+        rolled = self._evaluate_rollups(series, exported.CORNERS, exported.Grid.of(start, end, buckets))
+        return [exported.draw_corners(columns, start, end) for columns in rolled]
 
     def _are_many(self, series: Sequence[Series], start: int, end: int) -> bool:
         return len(series) * (end - start) // _USUAL > _READ_ALL
 
-    def _rolled(
+    def _evaluate_rollups(
         self, series: Sequence[Series], functions: Sequence[str], grid: exported.Grid
     ) -> list[Mapping[str, tuple[Times, Values]]]:
         """Return, for each series, times (UTC ns) and values by rollup function, evaluated on a grid."""
-        stored_series = [self._as_stored(series) for series in series]
+        stored_series = [self._store_series(series) for series in series]
         columns: dict[object, dict[str, tuple[Times, Values]]] = {stored.key: {} for stored in stored_series}
-        for selector in of_series({stored.name for stored in stored_series}, _named_hosts(stored_series)):
+        for selector in select_series({stored.name for stored in stored_series}, _list_query_hosts(stored_series)):
             for function in functions:
                 promql = f"{function}({selector}[{grid.width // MS}ms]) keep_metric_names"
                 for metric, rows in self.server.query_range(promql, *grid.parameters):
-                    _, key = self._labelled(metric)
+                    _, key = self._find_series(metric)
                     if key in columns:
                         seconds, values = np.array(rows, np.float64).reshape(-1, 2).T
                         columns[key].setdefault(function, (grid.bucket(seconds), values))
         return [columns[stored.key] for stored in stored_series]
 
-    def _exported(self, selectors: Sequence[str], start: int, end: int) -> Iterator[exported.Exported]:
-        first, last = _range(start, end)
+    def _export_series(self, selectors: Sequence[str], start: int, end: int) -> Iterator[exported.Exported]:
+        first, last = _convert_to_milliseconds(start, end)
         if first > last:
             return
         yield from self._read(exported.read, self.server.export(selectors, first, last))
@@ -191,11 +197,11 @@ class VictoriaSamples(SampleReader):
         except ValueError as error:
             raise Unusable(f"{self.name}: {error}; is it the address of a VictoriaMetrics?") from None
 
-    def _series(self, metric: bytes) -> tuple[Series, object]:
+    def _decode_series(self, metric: bytes) -> tuple[Series, object]:
         """Return the series with these labels, as an export writes them, and the key of the series; cached."""
-        return self._series_by_metric.get(metric) or self._learn(metric, exported.metric_of(metric))
+        return self._series_by_metric.get(metric) or self._learn(metric, exported.parse_metric(metric))
 
-    def _labelled(self, metric: Mapping[str, str]) -> tuple[Series, object]:
+    def _find_series(self, metric: Mapping[str, str]) -> tuple[Series, object]:
         """Return the series with these labels, as a query returns them, and the key of the series; cached."""
         place = tuple(metric.items())
         return self._series_by_metric.get(place) or self._learn(place, metric)
@@ -206,12 +212,12 @@ class VictoriaSamples(SampleReader):
         series = self._measurements.series(metric)
         return self._series_by_metric.setdefault(place, (series, series.key))
 
-    def _as_stored(self, series: Series) -> "_StoredSeries":
+    def _store_series(self, series: Series) -> "_StoredSeries":
         if series not in self._stored_series:
             if len(self._stored_series) >= _CACHE_SIZE:
                 self._stored_series.clear()
-            stored = as_stored(series)
-            self._stored_series[series] = _StoredSeries(stored, stored.key, metric_name(stored))
+            stored = convert_to_stored(series)
+            self._stored_series[series] = _StoredSeries(stored, stored.key, make_metric_name(stored))
         return self._stored_series[series]
 
     def _check_witness(self) -> None:
@@ -219,33 +225,35 @@ class VictoriaSamples(SampleReader):
         witness = self._witnesses.ready
         if witness is None:
             return
-        series = self._as_stored(witness.series)
-        lines = self._exported(of_series([series.name], _named_hosts([series])), witness.at - MS, witness.at + MS)
-        if not any(self._series(line.metric)[1] == series.key for line in lines):
-            ago = duration_text(round(self._witnesses.age_s(witness)) * SECOND)
+        series = self._store_series(witness.series)
+        lines = self._export_series(
+            select_series([series.name], _list_query_hosts([series])), witness.at - MS, witness.at + MS
+        )
+        if not any(self._decode_series(line.metric)[1] == series.key for line in lines):
+            ago = format_duration(round(self._witnesses.age_s(witness)) * SECOND)
             raise Unreachable(
                 f"{self.name}: answers with nothing, and has not even what it acknowledged {ago} ago; does one of its "
                 "nodes fail, or is it read where it is not written to, or written to with times that it does not keep?"
             )
 
 
-def _range(start: int, end: int) -> tuple[int, int]:
+def _convert_to_milliseconds(start: int, end: int) -> tuple[int, int]:
     """Return the first and last whole millisecond in a range (ns)."""
     return max(-(-start // MS), 1), min(max(end // MS, 1), _LAST_MS)
 
 
-def _named_hosts(stored_series: Sequence["_StoredSeries"]) -> Sequence[str]:
+def _list_query_hosts(stored_series: Sequence["_StoredSeries"]) -> Sequence[str]:
     """Return the hosts to name in a query for some series; empty if they are too many, or if a series has no host."""
-    hosts = hosts_of(series.stored for series in stored_series)
+    hosts = list_hosts(series.stored for series in stored_series)
     return hosts if len(hosts) <= _HOSTS_NAMED and "" not in hosts else ()
 
 
-def _groups(
+def _group_calls(
     stored_series: Sequence["_StoredSeries"], start: int, end: int
 ) -> Iterator[tuple[Collection[str], Sequence[str]]]:
     """Yield the metric names and the hosts of each call needed to read some series, few enough for short answers."""
     names = Counter(stored.name for stored in stored_series)
-    hosts = _named_hosts(stored_series)
+    hosts = _list_query_hosts(stored_series)
     samples_a_series = max(1, (end - start) // _USUAL)
     group: list[str] = []
     count = 0
@@ -265,10 +273,10 @@ def open_victoria(address: VictoriaMetricsAddress, beside: Store, measurements: 
     `measurements` returns the measurements that Plimsoll does not ship.
     """
     server = VictoriaMetricsServer(address)
-    return victoria_store(VictoriaSamples(server, Measurements(measurements)), beside)
+    return make_victoria_store(VictoriaSamples(server, Measurements(measurements)), beside)
 
 
-def victoria_store(live: VictoriaSamples, beside: Store) -> Store:
+def make_victoria_store(live: VictoriaSamples, beside: Store) -> Store:
     """Return a store with live samples in a VictoriaMetrics, and the runs of the store `beside`."""
     name = f"{live.name}, runs in {beside.name}"
     return Store(live, beside.runs, name=name, beside=beside, election=LeaderElection(live.server))

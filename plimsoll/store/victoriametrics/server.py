@@ -7,8 +7,8 @@ from http import HTTPStatus
 
 from urllib3.exceptions import HTTPError
 
-from plimsoll.model.http_connections import check_connections, is_loopback, lines_of
-from plimsoll.store.prometheus_api import READ_PATIENCE_S, PrometheusApi, Rows, parameters_of
+from plimsoll.model.http_connections import check_connections, is_loopback, read_lines
+from plimsoll.store.prometheus_api import READ_PATIENCE_S, PrometheusApi, Rows, list_parameters
 from plimsoll.store.victoriametrics.address import TOKEN, VictoriaMetricsAddress
 
 WRITE_PATIENCE_S = 10.0
@@ -29,7 +29,7 @@ class VictoriaMetricsServer(PrometheusApi):
         self.address = address
         self._write_s, self._packed = write_s, not is_near
         self._is_new = False
-        check_connections(self._pools, self._connected)
+        check_connections(self._pools, self._check_connection)
 
     def write(self, lines: bytes) -> None:
         """Write line protocol whose times are in ms."""
@@ -37,7 +37,7 @@ class VictoriaMetricsServer(PrometheusApi):
         if self._packed:
             headers["Content-Encoding"], body = "gzip", gzip.compress(lines, 1)
         url = f"{self.address.write}/write?precision=ms"
-        answer = self._answered(lambda: self._send("POST", url, body, headers), self._write_s)
+        answer = self._send_with_retries(lambda: self._send("POST", url, body, headers), self._write_s)
         answer.release_conn()
 
     def started(self) -> float | None:
@@ -63,16 +63,16 @@ class VictoriaMetricsServer(PrometheusApi):
 
         A cluster returns all samples or an error.
         """
-        answer = self._request("/api/v1/export", parameters_of(start, end, selectors))
+        answer = self._request("/api/v1/export", list_parameters(start, end, selectors))
         if not answer.headers.get("Content-Type", "").startswith("application/stream+json"):
             answer.close()
-            raise self._foreign()
+            raise self._explain_foreign()
         is_whole = False
         try:
-            yield from lines_of(answer)
+            yield from read_lines(answer)
             is_whole = True
         except (HTTPError, OSError) as error:
-            raise self._broken(error) from None
+            raise self._explain_broken(error) from None
         finally:
             if not is_whole:
                 answer.close()  # the rest would be read as the next answer
@@ -80,19 +80,19 @@ class VictoriaMetricsServer(PrometheusApi):
 
     def clock(self) -> int:
         """Return the time by the server's clock (ms)."""
-        return round(float(self._data("/api/v1/query", [("query", "time()")])["result"][0]["value"][1]) * 1000)
+        return round(float(self._fetch_data("/api/v1/query", [("query", "time()")])["result"][0]["value"][1]) * 1000)
 
     def ages(self, selector: str, within_s: float) -> Sequence[tuple[Mapping[str, str], float]]:
         """Return labels and age (s, by the server's clock) of each series' last sample in the last `within_s`."""
         text = f"tlast_over_time({selector}[{round(within_s * 1000)}ms])"
-        data = self._data("/api/v1/query", [("query", text)])
+        data = self._fetch_data("/api/v1/query", [("query", text)])
         return [(datum["metric"], float(datum["value"][0]) - float(datum["value"][1])) for datum in data["result"]]
 
     def query_range(self, promql: str, start: int, end: int, step: int) -> Rows:
         """Return labels, times (s) and values of each series of a range query; `start`, `end` and `step` are in ms."""
-        parameters = [("query", promql), ("step", f"{step}ms"), *parameters_of(start, end)]
-        data = self._data("/api/v1/query_range", parameters)
+        parameters = [("query", promql), ("step", f"{step}ms"), *list_parameters(start, end)]
+        data = self._fetch_data("/api/v1/query_range", parameters)
         return [(datum["metric"], datum["values"]) for datum in data["result"]]
 
-    def _connected(self) -> None:
+    def _check_connection(self) -> None:
         self._is_new = True

@@ -62,7 +62,7 @@ class Step:
         return f"write {self.path}" if self.path else subprocess.list2cmdline(self.call)
 
 
-def systemd_unit(command: Command) -> str:
+def format_systemd_unit(command: Command) -> str:
     """Return a systemd unit that runs the command as a separate user with the data folder as home."""
     words = " ".join(_escape_for_systemd(word) for word in command.words(STATE_FOLDER))
     template = (files("plimsoll.up.service") / "plimsoll.service").read_text(encoding="utf-8")
@@ -75,7 +75,7 @@ def _escape_for_systemd(word: str) -> str:
     return f'"{escaped}"' if not word or any(char in word for char in " \t'\"\\;") else escaped
 
 
-def launchd_agent(command: Command, home: PurePath) -> str:
+def format_launchd_agent(command: Command, home: PurePath) -> str:
     """Return a launchd agent, which runs while its user is logged in."""
     library = home / "Library"
     agent = {
@@ -95,7 +95,7 @@ def plan_systemd(command: Command) -> list[Step]:
     user = ("useradd", "--system", "--home-dir", str(STATE_FOLDER), "--shell", "/usr/sbin/nologin", USER)
     return [
         Step(call=user, fine=(_USER_EXISTS,)),
-        Step(path=UNIT, text=systemd_unit(command)),
+        Step(path=UNIT, text=format_systemd_unit(command)),
         Step(call=("systemctl", "daemon-reload")),
         Step(call=("systemctl", "enable", "--now", UNIT.name)),
     ]

@@ -10,7 +10,7 @@ from jsonschema import Draft7Validator
 
 from plimsoll.export.grafana.alerts.alert_files import export
 from plimsoll.export.grafana.alerts.alert_rules import GONE_AFTER, GrafanaOptions
-from plimsoll.export.grafana.dashboards.panels import panel_of
+from plimsoll.export.grafana.dashboards.panels import find_panel
 from plimsoll.export.rule_export import RuleExport
 from plimsoll.hosts.facts import Facts
 from plimsoll.hosts.site import Judged, SiteSettings
@@ -23,7 +23,7 @@ PACKS, SIGNALS = load().packs, load_signals()
 RULES = {rule.id: rule for pack in PACKS for rule in pack.rules}
 SCHEMA = Path(__file__).parents[4] / "shared" / "reference" / "grafana" / "jsonschema" / "expr.jsonschema.json"
 COMMITTED = Path(__file__).parents[3] / "rules" / "grafana"
-OPTIONS = GrafanaOptions(panel_of=panel_of)
+OPTIONS = GrafanaOptions(panel_of=find_panel)
 # What is refused, as docs/grafana.md describes it.
 UNTOLD = "and its samples do not tell which those are"
 FALLBACK = "they are for hosts without a better source, which Grafana cannot tell"

@@ -12,19 +12,24 @@ import pytest
 import urllib3
 
 from plimsoll.dashboards.areas import load_areas
-from plimsoll.export.grafana.dashboards.panel_queries import computed_groups, constant_query, group_operands, layers
+from plimsoll.export.grafana.dashboards.panel_queries import (
+    build_constant_query,
+    group_layers,
+    group_operands,
+    list_computed_groups,
+)
 from plimsoll.export.grafana.dashboards.parts import load_look
 from plimsoll.export.grafana.dashboards.runs import HOSTS_URL
-from plimsoll.export.selections import drawn, selections
+from plimsoll.export.selections import list_drawn_variants, list_selections
 from plimsoll.model.run import Recording, Run, StoredRun
 from plimsoll.model.samples import Samples
 from plimsoll.model.times import SECOND
 from plimsoll.rules.load import load_signals
 from plimsoll.rules.schema.signal import Fields, Transform
-from plimsoll.rules.subjects import subject_of
-from plimsoll.rules.window import combined_fields
+from plimsoll.rules.subjects import find_subject
+from plimsoll.rules.window import combine_field_samples
 from plimsoll.store.influx.address import InfluxAddress
-from plimsoll.store.influx.runs import influx_store
+from plimsoll.store.influx.runs import make_influx_store
 from plimsoll.store.influx.server import InfluxServer
 from tests.export.grafana.committed import dashboards
 from tests.export.grafana.panel_queries import interval_ms, questions
@@ -49,7 +54,7 @@ class Filled:
     def __init__(self, bucket):
         self._bucket = bucket
         self._connections = urllib3.PoolManager(timeout=300)
-        self.store = influx_store(InfluxServer(InfluxAddress(bucket.url, bucket.org, bucket.bucket, bucket.token)))
+        self.store = make_influx_store(InfluxServer(InfluxAddress(bucket.url, bucket.org, bucket.bucket, bucket.token)))
         times = fleet.times(START_S * SECOND, END_S * SECOND)
         logs = [fleet.log(host, times, every=True) for host in HOSTS]
         for log in logs:
@@ -104,7 +109,7 @@ def stored(filled, selection, function, width_s):
     flipped = {"max": "min", "min": "max"} if source.transform.scale < 0 else {}
     fields = {}
     for series in filled.series.get((selection.measurement, selection.field), ()):
-        if not subject_of(source, series):
+        if not find_subject(source, series):
             continue
         values = reduced(flipped.get(function, function), filled.samples[series.key].present, width_s)
         if source.rate:
@@ -140,14 +145,14 @@ def several(filled, selection, fields, function, width_s):
         names = dict.fromkeys(fields.names)
         kept = [series for name in names for series in filled.series.get((selection.measurement, name), ())]
         by_tags = {}
-        for item in (name for name in kept if subject_of(source, name)):
+        for item in (name for name in kept if find_subject(source, name)):
             by_tags.setdefault((item.host, item.tags), {})[item.field] = item
         result = {}
         for (host, tags), named in by_tags.items():
             if set(fields.names) <= set(named):
                 key = tuple(host if tag == "host" else dict(tags).get(tag, "") for tag in selection.group)
                 parts = [filled.samples[named[name].key] for name in fields.names]
-                pairs = combined_fields(fields.operation, parts, Transform())
+                pairs = combine_field_samples(fields.operation, parts, Transform())
                 values = reduced(flipped.get(function, function), Samples(pairs.later, pairs.values), width_s)
                 transform = source.transform
                 outcome = {at: transform.scale * value + transform.offset for at, value in values.items()}
@@ -215,12 +220,12 @@ def test_a_panel_shows_what_the_store_holds(filled, spec):
 
     Windows and Linux hosts are on the same panels, where a signal has sources of both.
     """
-    ways = drawn(spec.signal, load_signals())
+    ways = list_drawn_variants(spec.signal, load_signals())
     result = [question for question in questions_of(spec) if " limit for " not in question.target["alias"]]
     if not any(question.target.get("hide") for question in result):
-        groups = [*zip(result, layers(ways), strict=True)]
+        groups = [*zip(result, group_layers(ways), strict=True)]
     else:  # operands of an expression
-        sources_list = [sources for alike, _ in computed_groups(ways) for sources in group_operands(alike)]
+        sources_list = [sources for alike, _ in list_computed_groups(ways) for sources in group_operands(alike)]
         distinct = [sources for at, sources in enumerate(sources_list) if sources not in sources_list[:at]]
         groups = [*zip(result, distinct, strict=True)]
     scale = load_look().units[load_signals()[spec.signal].unit].scale
@@ -240,7 +245,7 @@ def test_a_panel_shows_what_the_store_holds(filled, spec):
             assert np.allclose([values[at] for at in value], np.multiply([*value.values()], scale), 1e-9, 1e-9)
             hosts.add(dict(tags).get("host"))
     if not load_signals()[spec.signal].derived:
-        of_signal = selections(spec.signal, load_signals())
+        of_signal = list_selections(spec.signal, load_signals())
         kinds = {selection.collector for selection in of_signal if selection.host != "sql_instance"}
         assert not {"windows", "telegraf"} <= kinds or {"WEB01", "web02"} <= hosts
 
@@ -277,7 +282,7 @@ def test_variables_offer_hosts_and_instances(filled):
 
 def test_scaled_limits_are_lines_at_the_number_chosen(filled):
     queue = next(signal_look for signal_look in QUESTIONS["plimsoll-disk"] if signal_look.panel.get("id") == 1)
-    line = replace(queue, query=constant_query("disk.queue_length", "3 * $spindles"))
+    line = replace(queue, query=build_constant_query("disk.queue_length", "3 * $spindles"))
     (result,) = filled.requests(line, spindles="4")
     assert len(result) == 3  # of Windows, Telegraf and sysstat
     assert {value for _, _, rows in result for _, value in rows} == {12}
@@ -295,7 +300,7 @@ def test_distance_is_a_share_of_the_limit(filled):
         (rising, "cpu.busy", lambda value: 100 * value / 80),
         (falling, "sql.page_life_expectancy", lambda value: 100 * 3600 / (value + 0.0036)),
     ):
-        selection = selections(signal, load_signals())[0]
+        selection = list_selections(signal, load_signals())[0]
         expected = stored(filled, selection, "mean", 300)[
             tuple("WEB01" if t != "objectname" else "SQLServer:Buffer Manager" for t in selection.group)
         ]

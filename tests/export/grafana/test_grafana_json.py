@@ -25,7 +25,7 @@ def schema(name):
 def test_committed_files_are_what_is_built():
     """`plimsoll grafana export` writes them."""
     assert {path.name for path in FOLDER.iterdir()} == set(FILES)
-    assert dashboard_files.files() == FILES
+    assert dashboard_files.build_files() == FILES
 
 
 def open_schema():
@@ -79,6 +79,6 @@ def test_ids_are_those_of_areas_yaml():
 
 
 def test_rules_pages_can_lie_elsewhere():
-    text = dashboard_files.files("https://docs.example.org/plimsoll")["cpu.json"]
+    text = dashboard_files.build_files("https://docs.example.org/plimsoll")["cpu.json"]
     assert "https://docs.example.org/plimsoll/rules/cpu-busy.md" in text
     assert "/public/plimsoll/rules/" not in text

@@ -6,8 +6,8 @@ import pytest
 
 from plimsoll.dashboards import areas
 from plimsoll.dashboards.areas import PanelSpec, load_areas
-from plimsoll.dashboards.limits import PanelLimits, title
-from plimsoll.export.grafana.dashboards.panels import cell_thresholds, panel_of, threshold_steps
+from plimsoll.dashboards.limits import PanelLimits, format_title
+from plimsoll.export.grafana.dashboards.panels import build_cell_thresholds, find_panel, list_threshold_steps
 from plimsoll.export.grafana.dashboards.parts import load_look
 from plimsoll.model.errors import Unusable
 from plimsoll.rules.load import load, load_signals
@@ -23,7 +23,7 @@ each_rule = pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
 
 def home(signal):
     """Return the panel of a signal."""
-    result = panel_of(signal)
+    result = find_panel(signal)
     assert result, f"signal {signal} has no panel: add one to dashboards/areas.yaml"
     uid, number = result
     panel = next((panel for panel in panels(dashboards()[uid]) if panel["id"] == number), None)
@@ -100,8 +100,8 @@ def test_limits_of_some_disks_are_not_drawn_for_all():
         for result in (("disk.reads", None), ("disk.reads", "database"))
     )
     assert PanelLimits().rules_of(item) == ()
-    assert [step["value"] for step in threshold_steps(PanelLimits().rules_of(databases))] == [None, 10]
-    assert panel_of("disk.reads") == ("plimsoll-sql-server", databases.id)
+    assert [step["value"] for step in list_threshold_steps(PanelLimits().rules_of(databases))] == [None, 10]
+    assert find_panel("disk.reads") == ("plimsoll-sql-server", databases.id)
     target = home("disk.reads")["targets"][0]
     assert '"instance" =~ /^$database_disk$/' in target["query"]
 
@@ -111,7 +111,7 @@ def test_a_floor_is_coloured_below_and_a_ceiling_above():
 
     def steps(signal):
         rules = PanelLimits().rules_of(PanelSpec(id=1, signal=signal))
-        return [(step["value"], step["color"]) for step in threshold_steps(rules)]
+        return [(step["value"], step["color"]) for step in list_threshold_steps(rules)]
 
     assert steps("cpu.busy") == [
         (None, "transparent"),
@@ -138,14 +138,14 @@ def test_cells_have_the_colour_on_the_other_side_alone():
 
     def first(signal):
         rules = PanelLimits().rules_of(PanelSpec(id=1, signal=signal))
-        return cell_thresholds(rules, 1)["steps"][1]["value"]
+        return build_cell_thresholds(rules, 1)["steps"][1]["value"]
 
     assert first("cpu.busy") == 80
     (busy, *_) = PanelLimits().rules_of(PanelSpec(id=1, signal="cpu.busy"))
     at_most = busy.model_copy(update={"healthy": Healthy("<=", 300)})
-    assert 300 < cell_thresholds([at_most], 1)["steps"][1]["value"] < 300.000001
+    assert 300 < build_cell_thresholds([at_most], 1)["steps"][1]["value"] < 300.000001
     above = busy.model_copy(update={"healthy": Healthy(">", 3600)})
-    assert 3600 < cell_thresholds([above], 1)["steps"][1]["value"] < 3600.000001
+    assert 3600 < build_cell_thresholds([above], 1)["steps"][1]["value"] < 3600.000001
 
 
 def test_evaluation_budget_end_at_a_hundred():
@@ -160,7 +160,7 @@ def test_every_signal_is_on_a_dashboard():
 
 
 def test_titles_name_the_limit():
-    titles = {spec.signal: title(spec, PanelLimits()) for area in load_areas().areas for spec in area.panels}
+    titles = {spec.signal: format_title(spec, PanelLimits()) for area in load_areas().areas for spec in area.panels}
     assert titles["cpu.busy"] == "Processor time · < 80 %"
     assert titles["memory.available"] == "Available memory · ≥ 1,000 MB"
     assert titles["disk.queue_length"] == "Disk queue length · ≤ 10 requests"
@@ -232,10 +232,10 @@ def _operands(target):
     ],
 )
 def test_a_mistake_in_areas_yaml_is_named_with_its_place(tmp_path, monkeypatch, old, new, output):
-    text = areas.shipped_files("dashboards").joinpath("areas.yaml").read_text("utf-8")
+    text = areas.find_shipped_files("dashboards").joinpath("areas.yaml").read_text("utf-8")
     assert old in text
     (tmp_path / "areas.yaml").write_text(text.replace(old, new, 1), encoding="utf-8")
-    monkeypatch.setattr(areas, "shipped_files", lambda name: tmp_path)
+    monkeypatch.setattr(areas, "find_shipped_files", lambda name: tmp_path)
     with pytest.raises(Unusable, match=r"areas\.yaml:\d+:\d+: ") as refused:
         areas.load_areas.__wrapped__()
     assert output in str(refused.value)

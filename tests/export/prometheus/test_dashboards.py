@@ -11,10 +11,10 @@ import pytest
 import urllib3
 
 from plimsoll.dashboards.areas import load_areas
-from plimsoll.export.prometheus.dashboards.prometheus_dashboards import export, panel_query
+from plimsoll.export.prometheus.dashboards.prometheus_dashboards import build_panel_query, export
 from plimsoll.model.samples import Recorded
 from plimsoll.model.times import SECOND
-from plimsoll.review.recorded_signals import signal_samples
+from plimsoll.review.recorded_signals import compute_signal_samples
 from plimsoll.rules.load import load_signals
 from plimsoll.rules.signal_finder import Finder
 from plimsoll.store.line_protocol import encode, request_bodies
@@ -67,13 +67,13 @@ def test_a_panel_shows_what_plimsoll_makes_of_the_same_samples(ask, logs):
     finder = Finder(load_signals(), recorded.series, lambda item: len(recorded.samples(item).present.times) > 0)
     wrong, compared = [], Counter()
     for spec in PANELS:
-        expr = panel_query(spec).expr
+        expr = build_panel_query(spec).expr
         # Of several samples, a panel has the ratio of means, and of growing counts the rate over the interval.
         whole = not load_signals()[spec.signal].derived and (spec.function == "mean" or "rate(" not in expr)
         for length in (STEP_S, LENGTH_S) if whole else (STEP_S,):
             shown = ask(with_values(expr, length))
             for subject, origin in finder.find(spec.signal).values():
-                samples = signal_samples(origin, recorded.samples, where_shared=True)
+                samples = compute_signal_samples(origin, recorded.samples, where_shared=True)
                 values = samples.values[-length // STEP_S :] if samples else np.empty(0)
                 if not len(values) or not np.isfinite(values).all():
                     continue
@@ -109,7 +109,7 @@ def test_each_query_is_one_of_prometheus(tmp_path):
 @pytest.mark.parametrize("function", ["max", "count"])
 def test_what_promql_cannot_say_is_refused_by_its_source(function):
     spec = next(item for item in PANELS if item.signal == "cpu.busy")
-    result = panel_query(spec.model_copy(update={"function": function}))
+    result = build_panel_query(spec.model_copy(update={"function": function}))
     assert (
         f"cpu.usage_idle + usage_iowait: the {function} of several fields needs each sample of them" in result.refused
     )

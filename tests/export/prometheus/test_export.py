@@ -8,7 +8,7 @@ import yaml
 from plimsoll.export.prometheus.alerting_rules import PrometheusOptions
 from plimsoll.export.prometheus.rule_files import export
 from plimsoll.hosts.settings import load
-from plimsoll.hosts.site import site_of
+from plimsoll.hosts.site import load_site
 from plimsoll.rules.load import load as load_rules
 from tests.conftest import built
 
@@ -55,7 +55,7 @@ def test_prometheus_and_vmalert_take_every_file(everything, tmp_path):
 def test_a_limit_of_one_host_is_a_rule_of_its_own(tmp_path):
     settings = tmp_path / "plimsoll.toml"
     settings.write_text('[hosts.WEB01.rules.windows-cpu-busy-critical]\nhealthy = "< 99"\nreason = "agreed"\n')
-    site = site_of(load(settings), settings, CATALOGUE)
+    site = load_site(load(settings), settings, CATALOGUE)
     result = export(CATALOGUE.packs, CATALOGUE.signals, site, PrometheusOptions())
     rules = [rule for rule in rules_of(result) if rule["alert"] == "windows-cpu-busy-critical"]
     outcome = [rule for rule in rules if rule["labels"].get("only") == "WEB01"]

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from plimsoll.export.prometheus.alerting_rules import PrometheusOptions, alerting_rules
+from plimsoll.export.prometheus.alerting_rules import PrometheusOptions, list_alerting_rules
 from plimsoll.export.rule_sources import Refusal
 from plimsoll.hosts.site import SiteSettings
 from plimsoll.model.times import SECOND
@@ -80,7 +80,7 @@ def exported(case, number):
     }
     rule = VECTORS["rule_of"](case).model_copy(update={"id": case["name"]})
     pack = Pack(pack="p", title="t", about="a", rules=(rule,))
-    (result,) = alerting_rules(rule, pack, signals, SiteSettings(), PrometheusOptions())
+    (result,) = list_alerting_rules(rule, pack, signals, SiteSettings(), PrometheusOptions())
     assert not isinstance(result, Refusal), str(result)
     return result
 

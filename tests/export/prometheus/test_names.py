@@ -14,7 +14,7 @@ from plimsoll.model.times import SECOND
 from plimsoll.receive.exporters.scrape import ScrapeTarget, read
 from plimsoll.receive.exporters.translate import Translator
 from plimsoll.receive.line_protocol.parse import Parser
-from plimsoll.rules.exporters.exporter_files import exporters, plain_name
+from plimsoll.rules.exporters.exporter_files import load_exporters, make_plain_name
 from plimsoll.rules.load import load
 from tests.conftest import built
 
@@ -55,7 +55,7 @@ LABELS = {
 def recorded_by(exporter):
     """Series of every metric of an exporter, with the newest of its names: each with a slope of its own."""
     fields = {}
-    for group in exporters()[exporter].groups:
+    for group in load_exporters()[exporter].groups:
         needed = dict.fromkeys((*group.over, *group.labels))
         for metrics in group.sources.values():
             metric = next(item for item in metrics if re.fullmatch(r"\w+", item.name))
@@ -90,12 +90,12 @@ def by_plimsoll(steps):
         points = parser.parse(lines, now=at).points
         for which, value in zip(points.which.tolist(), points.values.tolist(), strict=True):
             series = points.series[which]
-            name = plain_name(f"{series.measurement}_{series.field}")
+            name = make_plain_name(f"{series.measurement}_{series.field}")
             result[name, (("host", series.host), *series.tags)][n] = value
     return result
 
 
-@pytest.mark.parametrize("exporter", sorted(exporters()))
+@pytest.mark.parametrize("exporter", sorted(load_exporters()))
 def test_prometheus_records_what_plimsoll_receives(exporter, tmp_path):
     promtool = built("promtool")
     signals = load().signals

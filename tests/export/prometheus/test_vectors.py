@@ -10,11 +10,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from plimsoll.export.prometheus.alerting_rules import PrometheusOptions, alerting_rules
+from plimsoll.export.prometheus.alerting_rules import PrometheusOptions, list_alerting_rules
 from plimsoll.export.rule_sources import Refusal
 from plimsoll.hosts.facts import Facts
 from plimsoll.hosts.site import SiteSettings
-from plimsoll.model.log import sampling_interval
+from plimsoll.model.log import find_sampling_interval
 from plimsoll.model.times import SECOND
 from plimsoll.rules.schema.pack import Pack
 from plimsoll.rules.subjects import Subject
@@ -43,10 +43,10 @@ def exported(case):
     facts = {Subject("h"): {"spindles": float(case["rule"]["factor"])}} if "factor" in case["rule"] else {}
     times = np.unique([t for points in case["series"].values() for t, _ in points]) * SECOND
     options = PrometheusOptions(
-        evaluation_interval=case.get("every", 10) * SECOND, interval=sampling_interval(times) or 10 * SECOND
+        evaluation_interval=case.get("every", 10) * SECOND, interval=find_sampling_interval(times) or 10 * SECOND
     )
     site = SiteSettings(["h"] if facts else [], facts=Facts(facts))
-    *_, last = alerting_rules(rule, pack, VECTORS["signals_of"](case), site, options)
+    *_, last = list_alerting_rules(rule, pack, VECTORS["signals_of"](case), site, options)
     assert not isinstance(last, Refusal), str(last)
     return last
 

@@ -9,24 +9,24 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import yaml
 
-from plimsoll.dashboards.areas import uid
+from plimsoll.dashboards.areas import make_uid
 from plimsoll.export.grafana.alerts.alert_rules import (
     GrafanaOptions,
-    alert_rule,
-    alert_rules,
-    critical_of,
-    duration,
+    build_alert_rule,
+    build_alert_rules,
     escape_dollars,
+    find_critical_rule,
+    format_duration,
 )
 from plimsoll.export.grafana.alerts.pipeline import Json, Pipeline
 from plimsoll.export.grafana.dashboards import health
-from plimsoll.export.grafana.influxql import samples_per_minute
+from plimsoll.export.grafana.influxql import build_sample_rate_query
 from plimsoll.export.rule_export import RuleExport, write_yaml
 from plimsoll.export.rule_sources import Refusal
 from plimsoll.export.selections import OBJECT, Selection, Variant
 from plimsoll.hosts.site import SiteSettings
 from plimsoll.model.times import SECOND
-from plimsoll.rules.host_filter import as_notes
+from plimsoll.rules.host_filter import downgrade_superseded
 from plimsoll.rules.schema.pack import Pack, Rule
 from plimsoll.rules.schema.signal import Signal
 
@@ -66,10 +66,10 @@ def export(
     refused: list[Refusal] = []
     exported: list[tuple[Rule, Variant]] = []
     uids: set[str] = set()
-    for pack in as_notes(packs, options.by_hand):
+    for pack in downgrade_superseded(packs, options.by_hand):
         pack_rules: list[Json] = []
         for rule in pack.rules:
-            results = [*alert_rules(rule, pack, signals, site, options, critical_of(rule, pack))]
+            results = [*build_alert_rules(rule, pack, signals, site, options, find_critical_rule(rule, pack))]
             refused += (result for result in results if isinstance(result, Refusal))
             accepted = [result for result in results if not isinstance(result, Refusal)]
             exported += ((rule, variant) for _, variant in accepted)
@@ -82,7 +82,7 @@ def export(
         uids |= {alert["uid"] for alert in silent}
         files["silence.yaml"] = _group_file("Silence", silent, SILENCE_INTERVAL, "rules/packs")
     files["contact.yaml"] = write_yaml(
-        _contact(options.emails, options.webhook), _FROM.format("the options of the command")
+        _build_contacts(options.emails, options.webhook), _FROM.format("the options of the command")
     )
     before: set[str] = set()  # including rules deleted by earlier exports
     for text in (previous or {}).values():
@@ -111,13 +111,13 @@ def _group_file(title: str, rules: Sequence[Json], interval: int, origin: str) -
         "orgId": _ORG_ID,
         "name": escape_dollars(title),
         "folder": escape_dollars(f"{_FOLDER}/{title.replace('/', '-')}"),
-        "interval": duration(interval),
+        "interval": format_duration(interval),
         "rules": list(rules),
     }
     return write_yaml({"apiVersion": 1, "groups": [group]}, _FROM.format(origin))
 
 
-def _contact(emails: Sequence[str], webhook: str | None) -> Json:
+def _build_contacts(emails: Sequence[str], webhook: str | None) -> Json:
     """Return the contact points and notification policies; if no address is given, with an example address."""
     email = {"addresses": escape_dollars(";".join(emails) or _NO_ADDRESS)}
     hook = {"url": escape_dollars(webhook or _NO_URL), "httpMethod": "POST"}
@@ -158,16 +158,16 @@ def silence_rules(exported: Iterable[tuple[Rule, Variant]], delay: int, interval
             first.setdefault((selection.kind, selection.host, selection.collector or ""), selection)
     by_kind = [selection for _, selection in sorted(first.items())]
     objects = [selection for selection in by_kind if selection.source.path]
-    rules = {_OBJECTS: _rule(_OBJECTS, objects, "a Windows object", delay, minutes)} if objects else {}
+    rules = {_OBJECTS: _build_rule(_OBJECTS, objects, "a Windows object", delay, minutes)} if objects else {}
     for selection in (selection for selection in by_kind if not selection.source.path):
         name = f"silence-{re.sub('[^a-z0-9]+', '-', selection.kind.casefold())}"
         # Two collectors may use one name: `disk` of sysstat and of Telegraf.
         name = f"{name}-{selection.collector}" if name in rules else name
-        rules[name] = _rule(name, [selection], selection.kind, delay, minutes)
+        rules[name] = _build_rule(name, [selection], selection.kind, delay, minutes)
     return list(rules.values())
 
 
-def _rule(name: str, selections: Sequence[Selection], kind: str, delay: int, minutes: int) -> Json:
+def _build_rule(name: str, selections: Sequence[Selection], kind: str, delay: int, minutes: int) -> Json:
     """Return the alert rule for hosts that have sent no samples of these selections for some minutes."""
     first = selections[0]
     several = len(selections) > 1
@@ -175,8 +175,8 @@ def _rule(name: str, selections: Sequence[Selection], kind: str, delay: int, min
     subject = f"{{{{ $labels.{OBJECT} }}}}" if several else kind
     pipeline = Pipeline(delay)
     look_back = max(_LOOK_BACK, 4 * minutes * _MINUTE)
-    value = pipeline.reduce(pipeline.query(samples_per_minute(selections, minutes), look_back))
-    return alert_rule(
+    value = pipeline.reduce(pipeline.query(build_sample_rate_query(selections, minutes), look_back))
+    return build_alert_rule(
         name[:40],
         f"No samples: {'objects of Windows' if several else kind}{collector}",
         pipeline,
@@ -188,7 +188,7 @@ def _rule(name: str, selections: Sequence[Selection], kind: str, delay: int, min
             "description": f"{{{{ $labels.{first.host} }}}} has sent no samples of {subject} for {minutes} minutes.",
             "value": f'{{{{ printf "%.6g" $values.{value}.Value }}}} samples per minute',
             "limit": f"none for {minutes} min",
-            "__dashboardUid__": uid(health.AREA),
+            "__dashboardUid__": make_uid(health.AREA),
             "__panelId__": str(health.SILENT),
         },
         labels={"severity": "warning", "rule": "silence"},

@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from plimsoll.export.annotations import DOCS, annotations, escape_braces, value_template
-from plimsoll.export.grafana.alerts.pipeline import Json, Pipeline, add_conditions, seconds
+from plimsoll.export.annotations import DOCS, escape_braces, make_annotations, make_value_template
+from plimsoll.export.grafana.alerts.pipeline import Json, Pipeline, add_conditions, count_seconds
 from plimsoll.export.grafana.influxql import is_other_subject, is_subject
 from plimsoll.export.rule_sources import (
     BoundCondition,
@@ -14,12 +14,12 @@ from plimsoll.export.rule_sources import (
     Refusal,
     RuleSource,
     bind_conditions,
-    further_conditions,
     is_default_only,
+    list_further_conditions,
+    list_rule_sources,
+    list_source_labels,
     merge_variants,
-    rule_sources,
-    scaled_limit,
-    source_labels,
+    scale_limit,
     use_default_instance,
 )
 from plimsoll.export.selections import Selection, Variant
@@ -58,7 +58,7 @@ class GrafanaOptions:
     by_hand: frozenset[str] = frozenset()
 
 
-def alert_rules(
+def build_alert_rules(
     rule: Rule,
     pack: Pack,
     signals: Mapping[str, Signal],
@@ -74,10 +74,10 @@ def alert_rules(
     def merge(judged: Rule, candidates: Sequence[Variant]) -> Iterable[Variant]:
         weighted = signals[judged.signal].weight is not None
         around_value = judged.healthy.worse == "either" and judged.healthy.limit != 0
-        single = further_conditions(judged) or weighted or around_value
+        single = list_further_conditions(judged) or weighted or around_value
         return candidates if single else merge_variants(candidates)
 
-    for source in rule_sources(rule, pack, signals, site, "Grafana", merge):
+    for source in list_rule_sources(rule, pack, signals, site, "Grafana", merge):
         if isinstance(source, Refusal):
             yield source
             continue
@@ -86,7 +86,7 @@ def alert_rules(
             applied = site.applied(critical, target.host or "") if critical else None
             is_stricter = applied and not applied.off and _is_stricter(target.rule, applied.rule)
             stricter = applied.rule if applied and is_stricter else None
-            yield _alert_rule(source, pack, signals, options, stricter), variant
+            yield _build_alert_rule(source, pack, signals, options, stricter), variant
         except Inexpressible as error:
             yield Refusal(rule.id, str(error), variant.label)
             continue
@@ -94,7 +94,7 @@ def alert_rules(
             yield Refusal(rule.id, _DEFAULT_ONLY, variant.label)
 
 
-def alert_rule(uid: str, title: str, pipeline: Pipeline, condition: str, interval: int, **fields: Any) -> Json:
+def build_alert_rule(uid: str, title: str, pipeline: Pipeline, condition: str, interval: int, **fields: Any) -> Json:
     """Return an alert rule in Grafana's format, evaluated every `interval` ns.
 
     `condition` is the refId of the result; the fields `hold` (for Grafana's `for`), annotations and labels are added.
@@ -118,39 +118,41 @@ def escape_dollars(text: str) -> str:
     return text.replace("$", "$$")
 
 
-def duration(length: int) -> str:
+def format_duration(length: int) -> str:
     """Format a duration in ns for Grafana: `5m`, `90s`. Raise Inexpressible if it is no whole number of seconds."""
-    length_s = seconds(length, "a duration in it is")
+    length_s = count_seconds(length, "a duration in it is")
     for unit, size in (("h", 3600), ("m", 60)):
         if length_s and length_s % size == 0:
             return f"{length_s // size}{unit}"
     return f"{length_s}s"
 
 
-def _alert_rule(
+def _build_alert_rule(
     source: RuleSource, pack: Pack, signals: Mapping[str, Signal], options: GrafanaOptions, critical: Rule | None
 ) -> Json:
     """Return the alert rule for one target and source of a rule. It does not fire while `critical` is crossed."""
     source = use_default_instance(source)
     target, rule = source.target, source.target.rule
-    bound, further = bind_conditions(source, signals, options.interval, _subject_conditions)
-    further += inside_critical(critical, bound, options.interval)
-    recover = scaled_limit(rule.recover, rule, target) if rule.recover else None
+    bound, further = bind_conditions(source, signals, options.interval, _list_subject_conditions)
+    further += list_critical_conditions(critical, bound, options.interval)
+    recover = scale_limit(rule.recover, rule, target) if rule.recover else None
     pipeline = Pipeline(options.delay)
     condition, value = add_conditions(pipeline, bound, further, recover)
-    labels = list(dict.fromkeys(source_labels(source)))
-    uid = _uid(rule.id, *([] if source.variant.alternatives else source_labels(source)), target.host, target.instance)
+    labels = list(dict.fromkeys(list_source_labels(source)))
+    uid = _make_uid(
+        rule.id, *([] if source.variant.alternatives else list_source_labels(source)), target.host, target.instance
+    )
     panel = options.panel_of(rule.signal)
-    template = value_template(f"$values.{value}.Value", signals[rule.signal].unit)
-    return alert_rule(
+    template = make_value_template(f"$values.{value}.Value", signals[rule.signal].unit)
+    return build_alert_rule(
         uid,
         escape_dollars(_shorten_title(f"{rule.id}{f' on {target.name}' if target.name else ''}", uid)),
         pipeline,
         condition,
         options.evaluation_interval,
-        hold=duration(rule.for_),
+        hold=format_duration(rule.for_),
         annotations={
-            **annotations(target, signals[rule.signal], bound, template, options.docs, critical),
+            **make_annotations(target, signals[rule.signal], bound, template, options.docs, critical),
             **({"__dashboardUid__": panel[0], "__panelId__": str(panel[1])} if panel else {}),
             "counters": escape_braces(" & ".join(labels)),
         },
@@ -158,7 +160,7 @@ def _alert_rule(
     )
 
 
-def _uid(rule: str, *parts: str | None) -> str:
+def _make_uid(rule: str, *parts: str | None) -> str:
     """Return a uid of at most 40 characters (`[A-Za-z0-9-]`), always the same for a rule, its sources and its host."""
     digest = hashlib.sha256("\0".join((rule, *(part or "" for part in parts))).encode()).hexdigest()[:_DIGEST]
     return f"{rule[: _UID_LENGTH - _DIGEST - 1]}-{digest}"
@@ -174,7 +176,7 @@ def _shorten_title(text: str, uid: str) -> str:
     return encoded[:side].decode(errors="ignore") + middle + encoded[-side:].decode(errors="ignore")
 
 
-def _subject_conditions(selection: Selection, target: Target, with_instance: bool) -> Iterator[str]:
+def _list_subject_conditions(selection: Selection, target: Target, with_instance: bool) -> Iterator[str]:
     """Yield the InfluxQL conditions for a target's points; its instance is a condition only `with_instance`."""
     if target.host is not None:
         yield is_subject(selection, target.host, target.instance if with_instance and selection.instance else None)
@@ -183,7 +185,7 @@ def _subject_conditions(selection: Selection, target: Target, with_instance: boo
             yield is_other_subject(selection, subject.host, subject.instance)
 
 
-def critical_of(rule: Rule, pack: Pack) -> Rule | None:
+def find_critical_rule(rule: Rule, pack: Pack) -> Rule | None:
     """Return the critical rule in the pack that differs from a warning rule only in a stricter limit; else None."""
     if rule.severity != "warning" or rule.recover:
         return None
@@ -191,7 +193,7 @@ def critical_of(rule: Rule, pack: Pack) -> Rule | None:
     return next((critical for critical in criticals if _is_stricter(rule, critical)), None)
 
 
-def inside_critical(critical: Rule | None, bound: BoundCondition, interval: int) -> list[BoundCondition]:
+def list_critical_conditions(critical: Rule | None, bound: BoundCondition, interval: int) -> list[BoundCondition]:
     """Return the condition that the critical rule is not firing yet; an empty list without a critical rule.
 
     It is true if any sample was within the critical limit during the critical rule's window and `for`, so the warning
@@ -212,10 +214,10 @@ def _is_stricter(warning: Rule, critical: Rule) -> bool:
     """Return whether two rules differ only in their limits, and values reach the critical limit later."""
     near, far = warning.healthy, critical.healthy
     is_further = far.limit < near.limit if far.worse == "lower" else far.limit > near.limit
-    return is_further and _key(warning) is not None and _key(warning) == _key(critical)
+    return is_further and _make_key(warning) is not None and _make_key(warning) == _make_key(critical)
 
 
-def _key(rule: Rule) -> tuple[object, ...] | None:
+def _make_key(rule: Rule) -> tuple[object, ...] | None:
     """Return a key that is equal for rules that differ only in their limits; None for rules with further conditions."""
     simple = rule.reduce in ("mean", "median", "min", "max", "last")
     if rule.and_ or rule.when_phase_unknown or rule.drive or not simple:

@@ -10,7 +10,14 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from plimsoll.export.grafana.dashboards.parts import DATASOURCE_UID
-from plimsoll.export.grafana.influxql import JoinedWith, requests, span, window, worst_span, worst_window
+from plimsoll.export.grafana.influxql import (
+    JoinedWith,
+    build_requests_query,
+    build_span_query,
+    build_window_query,
+    build_worst_span_query,
+    build_worst_window_query,
+)
 from plimsoll.export.rule_sources import BoundCondition, Inexpressible
 from plimsoll.export.selections import Selection
 from plimsoll.model.times import SECOND
@@ -38,26 +45,26 @@ class Pipeline:
 
     def query(self, influxql: str, length: int) -> str:
         """Add an InfluxQL query over a window of this length in ns; return its refId."""
-        begin, end = (seconds(ago, "its window is") for ago in (self.delay + length, self.delay))
+        begin, end = (count_seconds(ago, "its window is") for ago in (self.delay + length, self.delay))
         model = {"rawQuery": True, "resultFormat": "time_series", "query": influxql}
         return self._add("influxdb", DATASOURCE_UID, model, {"relativeTimeRange": {"from": begin, "to": end}})
 
     def reduce(self, operand: str) -> str:
         """Add a step that takes the last value of each series, ignoring nulls and NaN; return its refId."""
-        return self._expression("reduce", operand, reducer="last", settings={"mode": "dropNN"})
+        return self._add_expression("reduce", operand, reducer="last", settings={"mode": "dropNN"})
 
     def math(self, expression: str) -> str:
         """Add an expression over other refIds, such as `$A / $B`; return its refId."""
-        return self._expression("math", expression)
+        return self._add_expression("math", expression)
 
     def threshold(self, operand: str, evaluator: Json, recover: Healthy | None = None) -> str:
         """Add a threshold; return its refId. Once crossed, it stays true until `recover` is met, if given."""
         condition = {"evaluator": evaluator}
         if recover:
             condition["unloadEvaluator"] = {"type": _HOLDS[recover.operator], "params": [recover.limit]}
-        return self._expression("threshold", operand, conditions=[condition])
+        return self._add_expression("threshold", operand, conditions=[condition])
 
-    def _expression(self, kind: str, expression: str, **fields: Any) -> str:
+    def _add_expression(self, kind: str, expression: str, **fields: Any) -> str:
         return self._add(_EXPRESSION, _EXPRESSION, {"type": kind, "expression": expression, **fields}, {})
 
     def _add(self, kind: str, datasource: str, model: Json, span: Json) -> str:
@@ -68,7 +75,7 @@ class Pipeline:
         return ref
 
 
-def seconds(length: int, subject: str) -> int:
+def count_seconds(length: int, subject: str) -> int:
     """Return a length (ns) as whole seconds. Raise Inexpressible, naming the subject, if it is not whole."""
     if length % SECOND:
         raise Inexpressible(f"{subject} not in whole seconds")
@@ -88,17 +95,17 @@ def add_conditions(
     value = value[1:] if value[1:].isalpha() else pipeline.reduce(pipeline.math(value))
     first = JoinedWith(bound.variant.selections[0], bound.matchers[0])
     if not further:
-        return pipeline.threshold(value, _crossed(bound.healthy), recover), value
+        return pipeline.threshold(value, _build_evaluator(bound.healthy), recover), value
     inner = bound.healthy  # the stricter of the limit and the limit at which it recovers
     if recover and inner.worse == "either" and inner != recover:
         raise Inexpressible(f"it recovers at {recover} from a limit of {inner}, which lies on no side of it")
     if recover:
         choose = max if inner.worse == "lower" else min
         inner = choose(recover, inner, key=lambda limit: limit.limit)
-    terms = [(_crossed_text(f"${value}", inner), False)]
+    terms = [(_format_crossed(f"${value}", inner), False)]
     for other in further:
         may_be_nan = other.condition.reduce == "increase" or other.variant.operation == "ratio"
-        terms.append((_crossed_text(_add_value(pipeline, other, first), other.healthy), may_be_nan))
+        terms.append((_format_crossed(_add_value(pipeline, other, first), other.healthy), may_be_nan))
     # `0 && NaN` is 0 but `NaN && 0` is NaN, so terms that may be NaN come last.
     terms.sort(key=lambda term: term[1])
     conjunction = pipeline.math(" && ".join(f"({text})" for text, _ in terms))
@@ -107,15 +114,15 @@ def add_conditions(
     # While the further conditions are false, the threshold gets a recovered value.
     recovered = inner.limit + {"higher": -1, "lower": 1, "either": 0}[inner.worse]
     judged = pipeline.math(f"${value} * ${conjunction} + {number(recovered)} * (1 - ${conjunction})")
-    return pipeline.threshold(pipeline.reduce(judged), _crossed(bound.healthy), recover), value
+    return pipeline.threshold(pipeline.reduce(judged), _build_evaluator(bound.healthy), recover), value
 
 
-def _crossed(healthy: Healthy) -> Json:
+def _build_evaluator(healthy: Healthy) -> Json:
     """Return Grafana's evaluator that is true for values past a limit: `gte 80` for the healthy range `< 80`."""
     return {"type": _CROSSED[healthy.operator][0], "params": [healthy.limit]}
 
 
-def _crossed_text(value: str, healthy: Healthy) -> str:
+def _format_crossed(value: str, healthy: Healthy) -> str:
     return f"{value} {_CROSSED[healthy.operator][1]} {number(healthy.limit)}"
 
 
@@ -124,10 +131,12 @@ def _add_value(pipeline: Pipeline, bound: BoundCondition, joined_with: JoinedWit
     if bound.variant.alternatives:
         # For a limit of 0 that can be crossed on both sides, the worst value is the one furthest from 0.
         absolute = bound.healthy.worse == "either"
-        query = worst_window(bound.variant, bound.condition.reduce, bound.matchers, bound.worst, absolute=absolute)
+        query = build_worst_window_query(
+            bound.variant, bound.condition.reduce, bound.matchers, bound.worst, absolute=absolute
+        )
         value = pipeline.reduce(pipeline.query(query, bound.window))
         if bound.condition.reduce == "increase":
-            return _add_increase(pipeline, value, worst_span(bound.variant, bound.matchers), bound)
+            return _add_increase(pipeline, value, build_worst_span_query(bound.variant, bound.matchers), bound)
         return f"${value}"
     operands: list[str] = []
     for selection, where in zip(bound.variant.selections, bound.matchers, strict=True):
@@ -164,14 +173,14 @@ def _add_operand(
     if joined_with and (joined_with.selection, tuple(joined_with.where)) == (selection, tuple(where)):
         joined_with = None  # a selection needs no nulls for its own subjects, only for those of others
     reduce = bound.condition.reduce
-    value = pipeline.reduce(pipeline.query(window(selection, reduce, where, joined_with), bound.window))
+    value = pipeline.reduce(pipeline.query(build_window_query(selection, reduce, where, joined_with), bound.window))
     if selection.weight and selection.minimum_rate and reduce == "mean":
-        rate = pipeline.reduce(pipeline.query(requests(selection, where, joined_with), bound.window))
+        rate = pipeline.reduce(pipeline.query(build_requests_query(selection, where, joined_with), bound.window))
         # With too few requests to tell, the value is 0, so that no limit is crossed.
         enough = f"${rate} >= {number(selection.minimum_rate)} || ${rate} * ${value} >= {number(OCCUPIED)}"
         return f"(${value} * ({enough}))"
     if reduce == "increase":
-        return _add_increase(pipeline, value, span(selection, where, joined_with), bound)
+        return _add_increase(pipeline, value, build_span_query(selection, where, joined_with), bound)
     return f"${value}"
 
 

@@ -10,22 +10,22 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from plimsoll.dashboards.areas import load_areas
-from plimsoll.dashboards.limits import PanelLimits, shortly
+from plimsoll.dashboards.limits import PanelLimits, format_limit
 from plimsoll.export.grafana.dashboards import describe, panel_queries, panels
 from plimsoll.export.grafana.dashboards.parts import (
     DATASOURCE,
     LAST,
     Json,
+    build_organize,
+    build_override,
+    build_panel,
+    build_part,
+    build_table_options,
     load_look,
-    organize,
-    override,
-    panel,
-    part,
-    table_options,
 )
 from plimsoll.export.grafana.influxql import is_other_subject, is_subject
 from plimsoll.export.rule_sources import is_for_pack
-from plimsoll.export.selections import OBJECT, POLLED, Selection, variants
+from plimsoll.export.selections import OBJECT, POLLED, Selection, list_variants
 from plimsoll.hosts.facts import DEFAULTS
 from plimsoll.rules.load import load, load_signals
 from plimsoll.rules.schema.pack import Rule
@@ -58,40 +58,42 @@ class LimitLevel(NamedTuple):
     place: int
 
 
-def distance_panel(limits: PanelLimits, panel_id: int, grid: Json) -> Json:
+def build_distance_panel(limits: PanelLimits, panel_id: int, grid: Json) -> Json:
     """Return the table with a row for each limit and subject (host or instance), the worst first."""
     targets = panel_queries.Targets()
-    for rules in rows(limits):
-        for query, alias in _queries(rules, limits):
+    for rules in list_rows(limits):
+        for query, alias in _list_queries(rules, limits):
             targets.ask(query, alias)
-    columns = part("distance_columns")
-    columns["State"]["mappings"] = state_mappings()
-    table = panel("table", "", grid, id=panel_id, datasource=DATASOURCE, targets=targets.all) | part("distance")
+    columns = build_part("distance_columns")
+    columns["State"]["mappings"] = list_state_mappings()
+    table = build_panel("table", "", grid, id=panel_id, datasource=DATASOURCE, targets=targets.all) | build_part(
+        "distance"
+    )
     names = {"State (max)": "State", "Host": "Host", "Limit": "Limit", "Max (max)": "At worst"}
-    table["transformations"].append(organize({**names, f"{LAST} (max)": "Last", "Panel": "Panel"}))
-    table["options"] = table_options("At worst", desc=True)
+    table["transformations"].append(build_organize({**names, f"{LAST} (max)": "Last", "Panel": "Panel"}))
+    table["options"] = build_table_options("At worst", desc=True)
     table["fieldConfig"] = {
-        "defaults": part("filterable", unit="currency:financial: %:suffix", decimals=0, noValue=NOTHING),
-        "overrides": [override(name, properties) for name, properties in columns.items()],
+        "defaults": build_part("filterable", unit="currency:financial: %:suffix", decimals=0, noValue=NOTHING),
+        "overrides": [build_override(name, properties) for name, properties in columns.items()],
     }
     return table
 
 
-def rows(limits: PanelLimits) -> Iterator[tuple[Rule, ...]]:
+def list_rows(limits: PanelLimits) -> Iterator[tuple[Rule, ...]]:
     """Yield the rules of each row in areas.yaml. Raise ValueError if a row's rules have no common share of a limit."""
     rules_by_id = load().rules
     for names in load_areas().health.limits:
         rules = tuple(rules_by_id[name] for name in names)
         signals = {rule.signal for rule in rules}
-        candidates = [variant for signal in signals for variant in variants(signal, load_signals())]
+        candidates = [variant for signal in signals for variant in list_variants(signal, load_signals())]
         drives = any(rule.drive for rule in rules)
         if len(signals) > 1 or drives or not all(map(panel_queries.is_mergeable, candidates)):
             raise ValueError(f"areas.yaml: {', '.join(names)} have no common share of a limit")
-        if any(_levels(rules, limits, host) for host in ("", *limits.site.hosts)):
+        if any(_list_levels(rules, limits, host) for host in ("", *limits.site.hosts)):
             yield rules
 
 
-def state_mappings() -> list[Json]:
+def list_state_mappings() -> list[Json]:
     """Return the value mappings that show the column `State` in words."""
     look = load_look().severities
     words = [((_NOTE, _NOTE + _WIDTH), f"{MARKS['info']} note", look["info"])]
@@ -106,9 +108,9 @@ def state_mappings() -> list[Json]:
     ]
 
 
-def _queries(rules: tuple[Rule, ...], limits: PanelLimits) -> Iterator[tuple[str, str]]:
+def _list_queries(rules: tuple[Rule, ...], limits: PanelLimits) -> Iterator[tuple[str, str]]:
     """Yield query and alias: first for the hosts with general limits, then for each host with limits of its own."""
-    levels_by_host = {host: _levels(rules, limits, host) for host in ("", *limits.site.hosts)}
+    levels_by_host = {host: _list_levels(rules, limits, host) for host in ("", *limits.site.hosts)}
     different = [host for host, levels in levels_by_host.items() if levels != levels_by_host[""]]
     for host in ("", *different):
         if levels := levels_by_host[host]:
@@ -125,25 +127,27 @@ def _query(levels: Sequence[LimitLevel], host: str, different: Sequence[str]) ->
 
     rule = levels[0].rule
     packs = [pack for pack in load().packs if {level.rule.id for level in levels} & {rule.id for rule in pack.rules}]
-    candidates = variants(rule.signal, load_signals())
-    query, tags = panel_queries.hosts_query(
+    candidates = list_variants(rule.signal, load_signals())
+    query, tags = panel_queries.build_hosts_query(
         [variant for variant in candidates if all(is_for_pack(pack, variant) for pack in packs)],
-        _share(levels[0]),
+        _express_share(levels[0]),
         "max" if rule.reduce == "increase" or not rule.for_ else "mean",
         keep=lambda selection: selection.group,
         where=where,
         grown=rule.reduce == "increase",
     )
     instances = "".join(f"$tag_{tag}" for tag in tags if tag not in ("host", POLLED, OBJECT))
-    home = panels.panel_of(rule.signal)
+    home = panels.find_panel(rule.signal)
     if home is None:
         raise ValueError(f"areas.yaml: {rule.signal} is on no dashboard")
-    slope, offset = _line(levels)
+    slope, offset = _compute_line(levels)
     name = " · ".join(filter(None, (_limit_name(levels[0]), instances)))
-    return query, _SEPARATOR.join((f"{slope:.12g}", f"{offset:.12g}", describe.panel_path(*home), name, "$tag_host"))
+    return query, _SEPARATOR.join(
+        (f"{slope:.12g}", f"{offset:.12g}", describe.make_panel_path(*home), name, "$tag_host")
+    )
 
 
-def _levels(rules: tuple[Rule, ...], limits: PanelLimits, host: str) -> list[LimitLevel]:
+def _list_levels(rules: tuple[Rule, ...], limits: PanelLimits, host: str) -> list[LimitLevel]:
     """Return the limits of rules on a host; if `host` is empty, on hosts that plimsoll.toml does not name."""
     levels: list[LimitLevel] = []
     for rule in rules:
@@ -153,11 +157,11 @@ def _levels(rules: tuple[Rule, ...], limits: PanelLimits, host: str) -> list[Lim
         if judged.off or judged.unknown or (fact and value is None and fact not in DEFAULTS):
             continue
         factor = "" if fact is None else f"${fact}" if value is None else number(value)
-        levels.append(LimitLevel(judged.rule, factor, _place(judged.rule, assumed=factor.startswith("$"))))
+        levels.append(LimitLevel(judged.rule, factor, _choose_place(judged.rule, assumed=factor.startswith("$"))))
     return levels
 
 
-def _place(rule: Rule, *, assumed: bool) -> int:
+def _choose_place(rule: Rule, *, assumed: bool) -> int:
     if rule.severity == "info":
         return _NOTE
     if rule.and_ or rule.when_phase_unknown or assumed:
@@ -165,7 +169,7 @@ def _place(rule: Rule, *, assumed: bool) -> int:
     return _CRITICAL if rule.severity == "critical" else _WARNING
 
 
-def _line(levels: Sequence[LimitLevel]) -> tuple[float, float]:
+def _compute_line(levels: Sequence[LimitLevel]) -> tuple[float, float]:
     """Return the slope and offset that convert the share of the first limit (percent) to the column `State`."""
     first, *further = levels
     if further and first.place == _WARNING and further[0].place == _CRITICAL:
@@ -175,7 +179,7 @@ def _line(levels: Sequence[LimitLevel]) -> tuple[float, float]:
     return _FLAT, first.place - _CROSSED * _FLAT
 
 
-def _share(level: LimitLevel) -> str:
+def _express_share(level: LimitLevel) -> str:
     """Return the expression for the share of a limit that a value `{}` reaches, in percent."""
     healthy = level.rule.healthy
     if not healthy.limit:  # every value above 0 crosses the limit
@@ -193,5 +197,5 @@ def _limit_name(level: LimitLevel) -> str:
     if not rule.healthy.limit:
         return f"{signal.title}, none allowed"
     if level.factor.startswith("$"):
-        return f"{signal.title} {shortly(rule.healthy, signal.unit)} × {level.factor} {rule.scale}"
-    return f"{signal.title} {shortly(rule.healthy.scaled(float(level.factor or 1)), signal.unit)}"
+        return f"{signal.title} {format_limit(rule.healthy, signal.unit)} × {level.factor} {rule.scale}"
+    return f"{signal.title} {format_limit(rule.healthy.scaled(float(level.factor or 1)), signal.unit)}"

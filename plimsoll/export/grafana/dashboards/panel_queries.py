@@ -9,22 +9,29 @@ from dataclasses import dataclass, field, replace
 from string import ascii_uppercase
 
 from plimsoll.dashboards.areas import Function, PanelSpec
-from plimsoll.export.grafana.dashboards.parts import DATASOURCE, Json, transformation
-from plimsoll.export.grafana.influxql import TIME, by_interval, by_tags, chosen, panel_parts, state
-from plimsoll.export.selections import OBJECT, POLLED, Selection, Variant, drawn
+from plimsoll.export.grafana.dashboards.parts import DATASOURCE, Json, build_transformation
+from plimsoll.export.grafana.influxql import (
+    TIME,
+    build_panel_query,
+    build_state_query,
+    group_by_interval,
+    group_by_tags,
+    list_chosen_conditions,
+)
+from plimsoll.export.selections import OBJECT, POLLED, Selection, Variant, list_drawn_variants
 from plimsoll.model.group_pairs import group_pairs
 from plimsoll.rules.load import load_signals
 from plimsoll.rules.window import OPERATORS
-from plimsoll.store.quoting import identifier
+from plimsoll.store.quoting import quote_identifier
 
 DISK_VARIABLE = "{}_disk"  # the variable with which the reader chooses the disks that hold databases, or logs
 _SEPARATOR = "|"
 _HOST = "host"
 _EXPRESSION = {"type": "__expr__", "uid": "__expr__"}
 _VALUE = '"value"'
-# If several tags may name the computer, the last one that is not empty is kept; see `line_alias`.
+# If several tags may name the computer, the last one that is not empty is kept; see `make_line_alias`.
 _CHOSEN = tuple(
-    transformation("renameByRegex", regex=regex, renamePattern="")
+    build_transformation("renameByRegex", regex=regex, renamePattern="")
     for regex in (r"/^(?:[^| ]*\|)+(?=[^| ])/", r"/\|+| +(?= |$)/g")
 )
 Parts = tuple[str, str]  # the selected expression of a query, and the rest of the query
@@ -66,34 +73,36 @@ class Targets:
         return [*_CHOSEN] if several else []
 
     def _add(self, target: Json) -> str:
-        ref = ref_id(len(self.all))
+        ref = make_ref_id(len(self.all))
         self.all.append({"refId": ref, **target})
         return ref
 
 
-def ref_id(at: int) -> str:
+def make_ref_id(at: int) -> str:
     """Return the refId at a position from 0 on: A, B, ... Z, AA, AB, ..."""
     tens, units = divmod(at, len(ascii_uppercase))
     return (ascii_uppercase[tens - 1] if tens else "") + ascii_uppercase[units]
 
 
-def line_targets(spec: PanelSpec, value: str = "{}") -> Targets:
+def list_line_targets(spec: PanelSpec, value: str = "{}") -> Targets:
     """Return the targets of a panel of lines; in the expression `value`, `{}` stands for the signal's value."""
     targets = Targets()
-    candidates = drawn(spec.signal, load_signals())
+    candidates = list_drawn_variants(spec.signal, load_signals())
 
     def ask(selection: Selection) -> Parts:
-        return panel_parts(selection, spec.function, conditions(selection, spec.drive))
+        return build_panel_query(selection, spec.function, list_conditions(selection, spec.drive))
 
     if all(map(is_mergeable, candidates)):
-        for at, layer in enumerate(layers(candidates)):
+        for at, layer in enumerate(group_layers(candidates)):
             kinds = dict.fromkeys(selection.kind for variant in layer for selection in variant.selections)
             # All lines except those of the best group have their objects in their names.
-            targets.ask(merged_query(layer, ask, value), line_alias(layer) + (f" ({', '.join(kinds)})" if at else ""))
+            targets.ask(
+                build_merged_query(layer, ask, value), make_line_alias(layer) + (f" ({', '.join(kinds)})" if at else "")
+            )
         return targets
-    for group, suffix in computed_groups(candidates):
+    for group, suffix in list_computed_groups(candidates):
         ref_ids = [
-            targets.ask_hidden(merged_query(operand, ask, value), line_alias(operand))
+            targets.ask_hidden(build_merged_query(operand, ask, value), make_line_alias(operand))
             for operand in group_operands(group)
         ]
         selection = max(group[0].selections, key=lambda selection: len(selection.group))
@@ -103,16 +112,18 @@ def line_targets(spec: PanelSpec, value: str = "{}") -> Targets:
     return targets
 
 
-def last_targets(spec: PanelSpec, value: str) -> Targets:
+def list_last_targets(spec: PanelSpec, value: str) -> Targets:
     """Return the targets for each subject's last value in the time range, for which `{}` stands in `value`."""
     targets = Targets()
-    for variant in drawn(spec.signal, load_signals()):
+    for variant in list_drawn_variants(spec.signal, load_signals()):
         for selection in variant.selections:
-            targets.ask(state(selection, value, conditions(selection, spec.drive)), line_alias([variant]))
+            targets.ask(
+                build_state_query(selection, value, list_conditions(selection, spec.drive)), make_line_alias([variant])
+            )
     return targets
 
 
-def hosts_query(
+def build_hosts_query(
     candidates: Sequence[Variant],
     value: str,
     function: Function = "mean",
@@ -131,33 +142,35 @@ def hosts_query(
         return replace(selection, group=tuple(dict.fromkeys((_HOST, *keep(selection)))))
 
     def ask(selection: Selection) -> Parts:
-        value, rest = panel_parts(selection, function, (*chosen(selection)[:1], *where(selection)))
+        value, rest = build_panel_query(
+            selection, function, (*list_chosen_conditions(selection)[:1], *where(selection))
+        )
         return f"non_negative_difference({value})" if grown else value, rest
 
     hosted = [replace(variant, selections=tuple(map(group_by_host, variant.selections))) for variant in candidates]
-    return merged_query(hosted, ask, value), _tags(hosted)
+    return build_merged_query(hosted, ask, value), _list_tags(hosted)
 
 
-def constant_query(signal: str, value: str) -> str:
+def build_constant_query(signal: str, value: str) -> str:
     """Return the query for a line at a constant value, drawn wherever hosts have samples of the signal."""
-    firsts = [variant.selections[0] for variant in reversed(drawn(signal, load_signals()))]
+    firsts = [variant.selections[0] for variant in reversed(list_drawn_variants(signal, load_signals()))]
     sources: list[str] = []
     for selection in {first.collector: first for first in firsts}.values():
-        where = " AND ".join([*selection.where, TIME, *conditions(selection)])
-        rest = f"FROM {identifier(selection.measurement)} WHERE {where}{by_interval(())}"
-        sources.append(f'(SELECT max({identifier(selection.field)}) * 0 + {value} AS "value" {rest})')
-    return f'SELECT max("value") FROM {", ".join(sources)} WHERE {TIME}{by_interval(())}'
+        where = " AND ".join([*selection.where, TIME, *list_conditions(selection)])
+        rest = f"FROM {quote_identifier(selection.measurement)} WHERE {where}{group_by_interval(())}"
+        sources.append(f'(SELECT max({quote_identifier(selection.field)}) * 0 + {value} AS "value" {rest})')
+    return f'SELECT max("value") FROM {", ".join(sources)} WHERE {TIME}{group_by_interval(())}'
 
 
-def conditions(selection: Selection, drive: str | None = None) -> tuple[str, ...]:
+def list_conditions(selection: Selection, drive: str | None = None) -> tuple[str, ...]:
     """Return the conditions for the hosts and instances (with `drive`, the disks) chosen by dashboard variables."""
     if drive and selection.instance:
-        host, _ = chosen(selection)
-        return host, f"{identifier(selection.instance)} =~ /^${DISK_VARIABLE.format(drive)}$/"
-    return chosen(selection)
+        host, _ = list_chosen_conditions(selection)
+        return host, f"{quote_identifier(selection.instance)} =~ /^${DISK_VARIABLE.format(drive)}$/"
+    return list_chosen_conditions(selection)
 
 
-def line_alias(candidates: Sequence[Variant]) -> str:
+def make_line_alias(candidates: Sequence[Variant]) -> str:
     """Return the alias that names lines by their tags: `$tag_host $tag_instance`.
 
     If sources have the host in different tags, the alias has all of these tags, and transformations of the panel choose
@@ -172,7 +185,7 @@ def line_alias(candidates: Sequence[Variant]) -> str:
     elif any(polled):
         hosts = [hosts[0], POLLED, *hosts[1:]]
     instances = dict.fromkeys(f"$tag_{selection.instance}" for selection in selections if selection.instance)
-    objects = [f"$tag_{OBJECT}"] if OBJECT in _tags(candidates) else []
+    objects = [f"$tag_{OBJECT}"] if OBJECT in _list_tags(candidates) else []
     # A subject has one of several tags for instances; the others are empty.
     names = [_SEPARATOR.join(f"$tag_{tag}" for tag in hosts), *objects, "".join(instances)]
     return " ".join(filter(None, names))
@@ -188,7 +201,7 @@ def is_mergeable(variant: Variant) -> bool:
     return variant.operation not in ("ratio", "product") and len(places) == 1
 
 
-def merged_query(candidates: Sequence[Variant], ask: Ask, value: str = "{}") -> str:
+def build_merged_query(candidates: Sequence[Variant], ask: Ask, value: str = "{}") -> str:
     """Return the query for a signal: for each subject and interval, the value of the first variant that has one.
 
     In the expression `value`, `{}` stands for the signal's value. A subject with several measurements has a series for
@@ -198,7 +211,7 @@ def merged_query(candidates: Sequence[Variant], ask: Ask, value: str = "{}") -> 
     return f"SELECT {selected if value == '{}' else value.format(f'({selected})')}{rest}"
 
 
-def layers(candidates: Sequence[Variant]) -> list[list[Variant]]:
+def group_layers(candidates: Sequence[Variant]) -> list[list[Variant]]:
     """Return groups of variants, the best group first; the variants of a group can be merged in one query.
 
     InfluxDB never merges values of different measurements, so a group has one measurement of each collector.
@@ -217,7 +230,7 @@ def layers(candidates: Sequence[Variant]) -> list[list[Variant]]:
     return groups
 
 
-def computed_groups(candidates: Sequence[Variant]) -> Iterator[tuple[list[Variant], str]]:
+def list_computed_groups(candidates: Sequence[Variant]) -> Iterator[tuple[list[Variant], str]]:
     """Yield groups of variants whose operands have the same objects or measurements, each with a suffix for line names.
 
     A host that records several objects has lines of several groups. For each collector, the first group has an empty
@@ -240,30 +253,30 @@ def group_operands(group: Sequence[Variant]) -> Iterator[list[Variant]]:
         yield [Variant(operand.signal, None, (operand,)) for operand in distinct]
 
 
-def _tags(candidates: Iterable[Variant]) -> tuple[str, ...]:
+def _list_tags(candidates: Iterable[Variant]) -> tuple[str, ...]:
     """Return the tags that any of the variants groups by, without duplicates."""
     selections = (selection for variant in candidates for selection in variant.selections)
     return tuple(dict.fromkeys(tag for selection in selections for tag in selection.group))
 
 
 def _merge(candidates: Sequence[Variant], ask: Ask) -> Parts:
-    """Return the query of `merged_query` in two parts, the selected expression and the rest."""
-    group, operation = _tags(candidates), candidates[0].operation
+    """Return the query of `build_merged_query` in two parts, the selected expression and the rest."""
+    group, operation = _list_tags(candidates), candidates[0].operation
     if operation is None:
-        return _best([ask(variant.selections[0]) for variant in candidates], group)
+        return _choose_best([ask(variant.selections[0]) for variant in candidates], group)
     operands = [[ask(selection) for selection in variant.selections] for variant in candidates]
     sign = f" {OPERATORS[operation]} "
     if all(len({rest for _, rest in parts}) == 1 for parts in operands):
-        return _best([(f"({sign.join(value for value, _ in parts)})", parts[0][1]) for parts in operands], group)
+        return _choose_best([(f"({sign.join(value for value, _ in parts)})", parts[0][1]) for parts in operands], group)
     sources, values = list[str](), list[str]()
     for at, parts in enumerate(zip(*operands, strict=True)):
-        value, rest = _best(list(dict.fromkeys(parts)), group)
+        value, rest = _choose_best(list(dict.fromkeys(parts)), group)
         sources.append(f'(SELECT {value} AS "operand{at}"{rest})')
         values.append(f'max("operand{at}")')
-    return f"({sign.join(values)})", f" FROM {', '.join(sources)} WHERE {TIME}{by_interval(group)}"
+    return f"({sign.join(values)})", f" FROM {', '.join(sources)} WHERE {TIME}{group_by_interval(group)}"
 
 
-def _best(queries: Sequence[Parts], group: Sequence[str]) -> Parts:
+def _choose_best(queries: Sequence[Parts], group: Sequence[str]) -> Parts:
     """Return the query, in two parts, that takes each point from the first of several queries that has a value."""
     if len(queries) == 1:
         return queries[0]
@@ -272,8 +285,8 @@ def _best(queries: Sequence[Parts], group: Sequence[str]) -> Parts:
         for at, (value, rest) in enumerate(queries)
     ]
     # The selector max returns the point with the highest rank.
-    inner = f'(SELECT max("rank"), {_VALUE} FROM {", ".join(ranked)} WHERE {TIME}{by_interval(group)})'
-    return _VALUE, f" FROM {inner} WHERE {TIME}{by_tags(group)}"
+    inner = f'(SELECT max("rank"), {_VALUE} FROM {", ".join(ranked)} WHERE {TIME}{group_by_interval(group)})'
+    return _VALUE, f" FROM {inner} WHERE {TIME}{group_by_tags(group)}"
 
 
 def _rename(ref_ids: Sequence[str], tags: Sequence[str], suffix: str) -> Json:
@@ -283,4 +296,4 @@ def _rename(ref_ids: Sequence[str], tags: Sequence[str], suffix: str) -> Json:
     # A line with one label is named by its value: `K WEB01`, not `K {host="WEB01"}`.
     single = rf'/{begin}(?:\{{.*\b{tags[0]}=")?([^"]*).*/'
     several = f"/{begin}" + "".join(rf'(?=.*\b{tag}="([^"]*)")' for tag in tags) + ".*/"
-    return transformation("renameByRegex", regex=single if len(tags) == 1 else several, renamePattern=pattern)
+    return build_transformation("renameByRegex", regex=single if len(tags) == 1 else several, renamePattern=pattern)

@@ -36,35 +36,35 @@ SHARED = {"type": "datasource", "uid": "-- Dashboard --"}
 LAST = "Last *"  # Grafana's name for a column of last values
 
 
-def part(*names: str, **fields: Any) -> Json:
+def build_part(*names: str, **fields: Any) -> Json:
     """Return one object with the fields that parts.yaml has under these names, and with `fields`; later fields win."""
     merged: Json = {}
     for name in names:
-        merged |= deepcopy(_parts()[name])
+        merged |= deepcopy(_load_parts()[name])
     return {**merged, **fields}
 
 
-def panel(name: str, title: str, grid: Json, **fields: Any) -> Json:
+def build_panel(name: str, title: str, grid: Json, **fields: Any) -> Json:
     """Return a panel with the fields that parts.yaml has under `name` (such as `table`), and with `fields`."""
-    return part("panel", name, title=title, gridPos=grid, **fields)
+    return build_part("panel", name, title=title, gridPos=grid, **fields)
 
 
-def grid(height: int, width: int, x: int, y: int) -> Json:
+def build_grid(height: int, width: int, x: int, y: int) -> Json:
     """Return the position and size of a panel in Grafana's grid."""
     return {"h": height, "w": width, "x": x, "y": y}
 
 
-def table_options(column: str, *, desc: bool) -> Json:
+def build_table_options(column: str, *, desc: bool) -> Json:
     """Return the options of a table that is at first sorted by this column."""
-    return {**part("table")["options"], "sortBy": [{"desc": desc, "displayName": column}]}
+    return {**build_part("table")["options"], "sortBy": [{"desc": desc, "displayName": column}]}
 
 
 def link(title: str, url: str, *, new_tab: bool = False) -> Json:
     """Return a link to a URL."""
-    return part("link", title=title, url=url, targetBlank=new_tab)
+    return build_part("link", title=title, url=url, targetBlank=new_tab)
 
 
-def override(name: str, properties: Mapping[str, object]) -> Json:
+def build_override(name: str, properties: Mapping[str, object]) -> Json:
     """Return the field override that sets properties for the field `name` of a panel."""
     return {
         "matcher": {"id": "byNames", "options": {"mode": "include", "names": [name]}},
@@ -72,14 +72,14 @@ def override(name: str, properties: Mapping[str, object]) -> Json:
     }
 
 
-def transformation(kind: str, **options: Any) -> Json:
+def build_transformation(kind: str, **options: Any) -> Json:
     """Return the transformation of this kind, with its options."""
     return {"id": kind, "options": options}
 
 
-def organize(names: Mapping[str, str], hidden: Sequence[str] = ()) -> Json:
+def build_organize(names: Mapping[str, str], hidden: Sequence[str] = ()) -> Json:
     """Return a transformation that orders, renames and hides the columns of a table."""
-    return transformation(
+    return build_transformation(
         "organize",
         excludeByName=dict.fromkeys(hidden, True),
         indexByName={name: at for at, name in enumerate(names)},
@@ -88,13 +88,13 @@ def organize(names: Mapping[str, str], hidden: Sequence[str] = ()) -> Json:
     )
 
 
-def last_values() -> Json:
+def build_last_values() -> Json:
     """Return the transformation of lines to table rows, with a column for each label and for the last value."""
-    return transformation("reduce", mode="seriesToRows", reducers=["lastNotNull"], labelsToFields=True)
+    return build_transformation("reduce", mode="seriesToRows", reducers=["lastNotNull"], labelsToFields=True)
 
 
 @cache
-def _parts() -> Json:
+def _load_parts() -> Json:
     text = files("plimsoll.export.grafana.dashboards").joinpath("parts.yaml").read_text(encoding="utf-8")
     for severity, color in load_look().severities.items():
         text = text.replace(f"<{severity}>", color)

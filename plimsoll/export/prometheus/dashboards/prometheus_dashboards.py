@@ -4,24 +4,40 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from plimsoll.dashboards.areas import Area, Function, PanelSpec, load_areas
-from plimsoll.dashboards.limits import PanelLimits, scaled
+from plimsoll.dashboards.limits import PanelLimits, list_scaled
 from plimsoll.export.annotations import DOCS
 from plimsoll.export.grafana.dashboards import dashboard_files, dashboard_variables, panels
 from plimsoll.export.grafana.dashboards.health import AREA as HEALTH
-from plimsoll.export.grafana.dashboards.panel_queries import DISK_VARIABLE, ref_id
-from plimsoll.export.grafana.dashboards.parts import LAST, Json, last_values, organize, part, transformation
+from plimsoll.export.grafana.dashboards.panel_queries import DISK_VARIABLE, make_ref_id
+from plimsoll.export.grafana.dashboards.parts import (
+    LAST,
+    Json,
+    build_last_values,
+    build_organize,
+    build_part,
+    build_transformation,
+)
 from plimsoll.export.grafana.dashboards.runs import AREA as RUNS
 from plimsoll.export.grafana.influxql import HOST_VARIABLE, INSTANCE_VARIABLE
-from plimsoll.export.prometheus.promql import FUNCTIONS, SWAPPED, by, combine, duration, number, selector, text
+from plimsoll.export.prometheus.promql import (
+    FUNCTIONS,
+    SWAPPED,
+    combine,
+    format_duration,
+    group_by,
+    number,
+    quote_text,
+    select_field,
+)
 from plimsoll.export.rule_sources import Inexpressible, Refusal
-from plimsoll.export.selections import OBJECT, POLLED, Selection, Variant, drawn
+from plimsoll.export.selections import OBJECT, POLLED, Selection, Variant, list_drawn_variants
 from plimsoll.hosts.site import SiteSettings
 from plimsoll.model.times import SECOND
-from plimsoll.rules.exporters.exporter_files import plain_name
+from plimsoll.rules.exporters.exporter_files import make_plain_name
 from plimsoll.rules.load import load_signals
 from plimsoll.rules.schema.signal import Fields, Transform
 from plimsoll.rules.window import OPERATORS
-from plimsoll.store.quoting import literal
+from plimsoll.store.quoting import escape_regex
 
 HOST, INSTANCE = "host", "instance"
 
@@ -53,7 +69,7 @@ _LEFT_OUT = {
     RUNS: "runs are not in Prometheus",
 }
 # For names of lines that lack a label.
-_WITHOUT_SPACES = transformation("renameByRegex", regex="/ +(?= |$)/g", renamePattern="")
+_WITHOUT_SPACES = build_transformation("renameByRegex", regex="/ +(?= |$)/g", renamePattern="")
 
 
 def export(
@@ -72,9 +88,11 @@ def export(
     refused = [Refusal(f"dashboard {name}", reason) for name, reason in _LEFT_OUT.items()]
     for area in load_areas().areas:
         if signals is None or any(panel.signal in signals for panel in area.panels):
-            area_panels = _Panels(area, limits, duration(interval), refused)
-            dashboard = dashboard_files.area_dashboard(area, panel_variables([*area.panels], limits), area_panels.panel)
-            texts[f"{area.area}.json"] = dashboard_files.dashboard_text(dashboard, docs)
+            area_panels = _Panels(area, limits, format_duration(interval), refused)
+            dashboard = dashboard_files.build_area_dashboard(
+                area, list_panel_variables([*area.panels], limits), area_panels.panel
+            )
+            texts[f"{area.area}.json"] = dashboard_files.encode_dashboard(dashboard, docs)
     return texts, refused
 
 
@@ -89,29 +107,29 @@ class _Panels:
 
     def panel(self, spec: PanelSpec, grid: Json) -> Json | None:
         """Return the panel for a spec, with Prometheus queries; None if PromQL cannot express it."""
-        scale = panels.unit_of(spec.signal).scale
+        scale = panels.find_unit(spec.signal).scale
         name = f"panel {spec.id} of dashboard {self.area.area} ({spec.signal})"
         try:
-            query = panel_query(spec, scale)
+            query = build_panel_query(spec, scale)
         except Inexpressible as error:
             self.refused.append(Refusal(name, str(error)))
             return None
         self.refused.extend(Refusal(name, reason) for reason in query.refused)
-        targets = [self._target("A", query.expr, query.legend)]
+        targets = [self._build_target("A", query.expr, query.legend)]
         # Limits that scale with a number chosen by the reader are drawn while there are values.
-        for at, limit in enumerate(scaled(self.limits.rules_of(spec)), 1):
+        for at, limit in enumerate(list_scaled(self.limits.rules_of(spec)), 1):
             expr = f"group({query.expr}) * {limit.healthy.limit * scale:.12g} * ${limit.fact}"
-            targets.append(self._target(ref_id(at), expr, panels.limit_name(limit)))
-        signal_panel = panels.signal_panel(spec, self.area.uid, grid, self.limits)
+            targets.append(self._build_target(make_ref_id(at), expr, panels.limit_name(limit)))
+        signal_panel = panels.build_signal_panel(spec, self.area.uid, grid, self.limits)
         signal_panel |= {"datasource": DATASOURCE, "interval": self.interval, "targets": targets}
         signal_panel.pop("transformations", None)
         if spec.kind == "table":
-            signal_panel["transformations"] = _columns(query)
+            signal_panel["transformations"] = _list_columns(query)
         elif not query.even:
             signal_panel["transformations"] = [_WITHOUT_SPACES]
         return signal_panel
 
-    def _target(self, ref: str, expr: str, legend: str) -> Json:
+    def _build_target(self, ref: str, expr: str, legend: str) -> Json:
         """Return the target for a PromQL expression, evaluated over the dashboard's time range."""
         return {
             "refId": ref,
@@ -124,26 +142,26 @@ class _Panels:
         }
 
 
-def _columns(query: PanelQuery) -> list[Json]:
+def _list_columns(query: PanelQuery) -> list[Json]:
     names = {"host": "Host", "objectname": "Object", "instance": "Instance"}
     shown = {label: names[label] for label in query.labels}
-    return [last_values(), organize({**shown, LAST: panels.AT_END}, hidden=("Field",))]
+    return [build_last_values(), build_organize({**shown, LAST: panels.AT_END}, hidden=("Field",))]
 
 
-def panel_variables(panels: Sequence[PanelSpec], limits: PanelLimits) -> list[Json]:
+def list_panel_variables(panels: Sequence[PanelSpec], limits: PanelLimits) -> list[Json]:
     """Return the variables of a dashboard with these panels."""
-    source = dashboard_variables.source_variable(query=_TYPE)
+    source = dashboard_variables.build_source_variable(query=_TYPE)
     del source["current"]
-    selections = dashboard_variables.signal_selections(spec.signal for spec in panels)
-    hosts = _query_variable(HOST_VARIABLE, "Host", f"label_values({{{_metric_matcher(selections)}}}, {HOST})")
-    return [source, *dashboard_variables.panel_variables(panels, limits, hosts, _instances_variable)]
+    selections = dashboard_variables.list_selections(spec.signal for spec in panels)
+    hosts = _query_variable(HOST_VARIABLE, "Host", f"label_values({{{_match_metrics(selections)}}}, {HOST})")
+    return [source, *dashboard_variables.list_panel_variables(panels, limits, hosts, _build_instances_variable)]
 
 
-def _instances_variable(name: str, label: str, selections: Sequence[Selection]) -> Json:
+def _build_instances_variable(name: str, label: str, selections: Sequence[Selection]) -> Json:
     """Return the variable that lists the instances at the end of the time range, whichever label they have."""
     queries: list[str] = []
     for tag in dict.fromkeys(selection.instance for selection in selections):
-        metrics = _metric_matcher(selection for selection in selections if selection.instance == tag)
+        metrics = _match_metrics(selection for selection in selections if selection.instance == tag)
         query = f'group by ({tag}) ({{{metrics}, {HOST}=~"${HOST_VARIABLE}", {tag}!=""}})'
         queries.append(query if tag == INSTANCE else f'label_replace({query}, "{INSTANCE}", "$1", "{tag}", "(.+)")')
     promql = f"query_result(group by ({INSTANCE}) ({' or '.join(queries)}))"
@@ -151,24 +169,26 @@ def _instances_variable(name: str, label: str, selections: Sequence[Selection]) 
 
 
 def _query_variable(name: str, label: str, promql: str) -> Json:
-    return dashboard_variables.query_variable(name, label, promql, **part("choice")) | {"datasource": DATASOURCE}
+    return dashboard_variables.query_variable(name, label, promql, **build_part("choice")) | {"datasource": DATASOURCE}
 
 
-def _metric_matcher(selections: Iterable[Selection]) -> str:
+def _match_metrics(selections: Iterable[Selection]) -> str:
     """Return the matcher for all metrics of these selections' measurements: `__name__=~"(cpu|mem)_.+"`."""
-    names = {name for selection in selections for name in (selection.measurement, plain_name(selection.measurement))}
-    return f"__name__=~{text('(' + '|'.join(map(literal, sorted(names))) + ')_.+')}"
+    names = {
+        name for selection in selections for name in (selection.measurement, make_plain_name(selection.measurement))
+    }
+    return f"__name__=~{quote_text('(' + '|'.join(map(escape_regex, sorted(names))) + ')_.+')}"
 
 
-def panel_query(spec: PanelSpec, scale: float = 1.0) -> PanelQuery:
+def build_panel_query(spec: PanelSpec, scale: float = 1.0) -> PanelQuery:
     """Return a panel's query, with values times `scale`. Raise Inexpressible if PromQL can express no source."""
     signals = load_signals()
     partial = bool((derived := signals[spec.signal].derived) and derived.partial)
     labels_by_expr: dict[str, tuple[str, ...]] = {}
     refused: list[str] = []
-    for variant in drawn(spec.signal, signals):
+    for variant in list_drawn_variants(spec.signal, signals):
         try:
-            labels_by_expr |= dict(_variant_exprs(variant, spec, partial=partial))
+            labels_by_expr |= dict(_list_expressions(variant, spec, partial=partial))
         except Inexpressible as error:
             refused.append(f"{variant.label}: {error}")
     if not labels_by_expr:
@@ -180,32 +200,32 @@ def panel_query(spec: PanelSpec, scale: float = 1.0) -> PanelQuery:
     return PanelQuery(scaled, tuple(labels), tuple(refused), even)
 
 
-def _variant_exprs(variant: Variant, spec: PanelSpec, *, partial: bool) -> Iterator[tuple[str, tuple[str, ...]]]:
+def _list_expressions(variant: Variant, spec: PanelSpec, *, partial: bool) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield a variant's PromQL with its labels; if the variant has alternatives, one such pair for each."""
-    operands = [(_operand(selection, spec), _labels(selection)) for selection in variant.selections]
+    operands = [(_express_operand(selection, spec), _list_labels(selection)) for selection in variant.selections]
     if variant.operation is None:
         yield from operands
         return
     yield combine(variant.operation, operands, partial=partial), max((labels for _, labels in operands), key=len)
 
 
-def _labels(selection: Selection) -> tuple[str, ...]:
+def _list_labels(selection: Selection) -> tuple[str, ...]:
     """Return the labels of the values of a selection."""
     return (HOST, *([OBJECT] if OBJECT in selection.group else ()), *([INSTANCE] if selection.instance else ()))
 
 
-def _operand(selection: Selection, spec: PanelSpec) -> str:
-    expr = _reduced(selection, spec)
+def _express_operand(selection: Selection, spec: PanelSpec) -> str:
+    expr = _express_reduction(selection, spec)
     # A Windows counter belongs to the computer it was read from.
     host = POLLED if POLLED in selection.group else selection.host
     for label, tag in ((HOST, host), (INSTANCE, selection.instance)):
         if tag and tag != label:
             expr = f'label_replace({expr}, "{label}", "$1", "{tag}", "(.+)")'
     aggregate = "sum" if selection.summed else spec.function if spec.function in ("min", "max") else "avg"
-    return f"{aggregate} {by(_labels(selection))} ({expr})"
+    return f"{aggregate} {group_by(_list_labels(selection))} ({expr})"
 
 
-def _reduced(selection: Selection, spec: PanelSpec) -> str:
+def _express_reduction(selection: Selection, spec: PanelSpec) -> str:
     """Return the PromQL of a source's values, one per series and interval; of a growing count, the rate."""
     source, transform = selection.source, selection.source.transform
     function: Function = spec.function
@@ -218,7 +238,7 @@ def _reduced(selection: Selection, spec: PanelSpec) -> str:
     instance = DISK_VARIABLE.format(spec.drive) if spec.drive else INSTANCE_VARIABLE
     host = f'{HOST}=~"${HOST_VARIABLE}"'
     matchers = (host, f'{selection.instance}=~"${instance}"') if selection.instance else (host,)
-    series = [selector(selection, name, matchers) for name in (fields.names if fields else [selection.field])]
+    series = [select_field(selection, name, matchers) for name in (fields.names if fields else [selection.field])]
     if source.rate:
         values = [f"rate({series}[$__rate_interval])" for series in series]
     else:

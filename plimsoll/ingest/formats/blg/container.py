@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 from plimsoll.ingest.files.streams import Data
 from plimsoll.ingest.formats.blg import MARKER, SYSTEM
-from plimsoll.ingest.formats.blg.structures import BlgError, Structure, text_at, utf16
+from plimsoll.ingest.formats.blg.structures import BlgError, Structure, decode_utf16, read_text_at
 from plimsoll.ingest.shared.same_time import MOST_LEFT_OUT
-from plimsoll.model.remark import Kind, Remarks, counted, listed
+from plimsoll.model.remark import Kind, Remarks, format_count, join_names
 
 ONE_INSTANCE, ALL_INSTANCES, WHOLE_OBJECT = 0, 1, 0x10
 _ENTRY = Structure("entry")
@@ -97,14 +97,14 @@ class _Buffer(NamedTuple):
 
 def read_container(data: Data, remarks: Remarks) -> Container:
     """Return the container of a binary log; add remarks on losses. Raise BlgError if its kind is not supported."""
-    buffers = _buffers(data, remarks)
-    header = _header(data, buffers[0], remarks)
+    buffers = _list_buffers(data, remarks)
+    header = _read_header(data, buffers[0], remarks)
     pending: dict[tuple[int, int], dict[int, tuple[int, int]]] = {}
     totals: dict[tuple[int, int], int] = {}
     messages: list[BlgMessage] = []
     after = 0
     for buffer in buffers:
-        for kind, stamp, part, parts, start, end in _events(data, buffer):
+        for kind, stamp, part, parts, start, end in _list_events(data, buffer):
             key = kind, stamp
             if parts == 1 == part:  # names are in several messages of one time
                 messages.append(BlgMessage(kind, stamp, [(start, end)], after, buffer.switched_out))
@@ -124,7 +124,7 @@ def read_container(data: Data, remarks: Remarks) -> Container:
     return Container(header, messages, sum(kind == SAMPLE for kind, _ in pending))
 
 
-def _buffers(data: Data, remarks: Remarks) -> list[_Buffer]:
+def _list_buffers(data: Data, remarks: Remarks) -> list[_Buffer]:
     """Return the buffers by sequence number, beginning with the header's buffer; add a remark if some are missing."""
     size, *_ = _BUFFER.read(data[: _BUFFER.size], 0, min(len(data), _BUFFER.size))
     if not _SMALLEST <= size <= _LARGEST:
@@ -151,11 +151,12 @@ def _buffers(data: Data, remarks: Remarks) -> list[_Buffer]:
     if not buffers:
         raise BlgError("is damaged: it holds no whole buffer")
     if empty:
-        remarks.add(Kind.SKIPPED, f"{counted(empty, 'buffer')} of zero bytes: left out", count=empty)
+        remarks.add(Kind.SKIPPED, f"{format_count(empty, 'buffer')} of zero bytes: left out", count=empty)
     if rest := len(data) % size:
         remarks.add(
             Kind.SKIPPED,
-            f"the file ends within a buffer, {counted(size - rest, 'byte')} too soon: read to its last whole sample",
+            f"the file ends within a buffer, {format_count(size - rest, 'byte')} too soon: read to its last whole "
+            "sample",
         )
     ordered = [buffers[number] for number in sorted(buffers)]
     if ordered[0].kind != _HEADER_BUFFER:
@@ -165,13 +166,13 @@ def _buffers(data: Data, remarks: Remarks) -> list[_Buffer]:
         gaps = [str(a.number + 1) for a, b in pairwise(ordered) if b.number > a.number + 1]
         remarks.add(
             Kind.SKIPPED,
-            f"{counted(lost, 'buffer')} missing, from number {listed(gaps, 5)} on: samples are lost",
+            f"{format_count(lost, 'buffer')} missing, from number {join_names(gaps, 5)} on: samples are lost",
             count=lost,
         )
     return ordered
 
 
-def _header(data: Data, buffer: _Buffer, remarks: Remarks) -> BlgHeader:
+def _read_header(data: Data, buffer: _Buffer, remarks: Remarks) -> BlgHeader:
     """Return the file header, from the first event; add remarks if the file was not closed or has lost events."""
     head = data[buffer.start : buffer.end]
     _, kind, marker, size = _EVENT.read(head, 0, len(head))
@@ -192,14 +193,18 @@ def _header(data: Data, buffer: _Buffer, remarks: Remarks) -> BlgHeader:
         remarks.add(Kind.NOTED, "the log was not closed, or is still being written: read to its last whole sample")
     elif (value := -(-len(data) // _BUFFER.read(data[: _BUFFER.size], 0, _BUFFER.size)[0])) != written:
         kind = Kind.CUT if value < (1 - MOST_LEFT_OUT) * written else Kind.SKIPPED
-        remarks.add(kind, f"the header counts {counted(written, 'buffer')} and there are {value}: samples may be lost")
+        remarks.add(
+            kind, f"the header counts {format_count(written, 'buffer')} and there are {value}: samples may be lost"
+        )
     for lost, text in ((events_lost, "event"), (buffers_lost, "buffer")):
         if lost:
-            remarks.add(Kind.SKIPPED, f"the recorder lost {counted(lost, text)}: samples may be missing", count=lost)
+            remarks.add(
+                Kind.SKIPPED, f"the recorder lost {format_count(lost, text)}: samples may be missing", count=lost
+            )
     return BlgHeader(started, (-(bias + standard), -(bias + daylight)))
 
 
-def _events(data: Data, buffer: _Buffer) -> Iterator[tuple[int, int, int, int, int, int]]:
+def _list_events(data: Data, buffer: _Buffer) -> Iterator[tuple[int, int, int, int, int, int]]:
     """Yield each message event of a buffer: message kind, time, part number, number of parts, start and end offset."""
     content = data[buffer.start : buffer.end]
     at, end = 0, len(content)
@@ -232,7 +237,7 @@ def read_list(data: bytes) -> list[Entry]:
     entries: list[Entry] = []
     at = len(_SIGNS)
     while at < len(data):
-        entry, size = _entry(data, at)
+        entry, size = _read_entry(data, at)
         entries.append(entry)
         at += (size + 7) & ~7
     if not entries:
@@ -244,7 +249,7 @@ def read_names(data: bytes, names: dict[tuple[str, int], str]) -> None:
     """Add the names of objects and counters in a message to `names`, with (host in lower case, number) as key."""
     if len(data) % 2:
         data = data[:-1]
-    host, *rest = utf16(data).split("\0")
+    host, *rest = decode_utf16(data).split("\0")
     if not host.startswith("\\\\"):
         raise BlgError("is damaged: names of counters without their host")
     of = host.lstrip("\\").casefold()
@@ -256,7 +261,7 @@ def read_names(data: bytes, names: dict[tuple[str, int], str]) -> None:
         names[of, int(number)] = name
 
 
-def _entry(data: bytes, at: int) -> tuple[Entry, int]:
+def _read_entry(data: bytes, at: int) -> tuple[Entry, int]:
     """Return the entry at an offset of a counter list, and its size (bytes). Raise BlgError if the entry is damaged."""
     size, kind, type_, timebase, *places, parent, index, counter_at = _ENTRY.read(data, at, len(data))
     if not _ENTRY.size <= size <= len(data) - at:
@@ -265,7 +270,7 @@ def _entry(data: bytes, at: int) -> tuple[Entry, int]:
     def text(place: int) -> str | None:
         if place < -1:
             raise BlgError("is damaged: a name lies outside the list of counters")
-        return None if place == -1 else text_at(data, at + _TEXTS + place, at + size)
+        return None if place == -1 else read_text_at(data, at + _TEXTS + place, at + size)
 
     machine, object_, instance, counter = (text(place) for place in (*places, counter_at))
     host = (machine or "").lstrip("\\")

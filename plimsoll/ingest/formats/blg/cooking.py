@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from plimsoll.ingest.formats.blg.structures import BlgError
 from plimsoll.model.log import Values
-from plimsoll.model.shipped_tables import shipped_table
+from plimsoll.model.shipped_tables import load_shipped_table
 
 _LEAST_ROOM = 256 << 20
 _ROOM = 32  # bytes of a log for each byte of its file
@@ -101,7 +101,7 @@ class _Steps:
     last_base: Counts
 
 
-def cooked(type_: CounterType, recorded: RawCounter) -> Values:
+def cook_values(type_: CounterType, recorded: RawCounter) -> Values:
     """Return the values of a counter, a row for each instance; NaN where a value is missing."""
     with np.errstate(all="ignore"):
         if type_.formula in _OF_ONE:
@@ -125,12 +125,12 @@ Cooked = tuple[Values, Flags | np.bool_]
 _ALWAYS = np.True_
 
 
-def _per_base(values: NDArray[Any], step: _Steps) -> Values:
+def _divide_by_base(values: NDArray[Any], step: _Steps) -> Values:
     """Return the values divided by the growth of their base; 0 where the base did not grow."""
     return np.where(step.base == 0, 0.0, values / step.base)
 
 
-def _in_use(step: _Steps, type_: CounterType) -> Values:
+def _count_components(step: _Steps, type_: CounterType) -> Values:
     """Return how many of a counter's components (such as the disks of an array) were in use on average."""
     return step.value * (step.frequency if type_.clock == "ticks" else 1.0) / step.clock
 
@@ -148,18 +148,18 @@ _OF_TWO: dict[str, Callable[[_Steps, CounterType], Cooked]] = {
     "precise": lambda step, _: (100.0 * step.value / step.base, step.base > 0),
     "queue": lambda step, _: (step.value / step.clock, step.clock > 0),
     "average_time": lambda step, _: (
-        _per_base(step.value / step.frequency, step),
+        _divide_by_base(step.value / step.frequency, step),
         (step.base >= 0) & (step.frequency > 0),
     ),
-    "average": lambda step, _: (_per_base(step.value, step), step.base >= 0),
-    "sampled": lambda step, _: (_per_base(100.0 * step.value, step), step.base >= 0),
+    "average": lambda step, _: (_divide_by_base(step.value, step), step.base >= 0),
+    "sampled": lambda step, _: (_divide_by_base(100.0 * step.value, step), step.base >= 0),
     "delta": lambda step, _: (np.maximum(step.value, 0).astype(np.float64), _ALWAYS),
     "busy_of_several": lambda step, type_: (
-        100.0 * _in_use(step, type_) / step.last_base,
+        100.0 * _count_components(step, type_) / step.last_base,
         (step.clock > 0) & (step.last_base > 0),
     ),
     "idle_of_several": lambda step, type_: (
-        np.maximum(100.0 * (step.last_base - _in_use(step, type_)) / step.last_base, 0.0),
+        np.maximum(100.0 * (step.last_base - _count_components(step, type_)) / step.last_base, 0.0),
         (step.clock > 0) & (step.last_base > 0),
     ),
 }
@@ -170,17 +170,17 @@ def is_base(code: int) -> bool:
     return code & 0xC00 == 0x400 and code & 0x70000 == 0x30000
 
 
-def type_of(code: int, of: str) -> CounterType:
+def find_counter_type(code: int, of: str) -> CounterType:
     """Return the counter type of a code. Raise BlgError, naming the counter `of`, if the code is unknown."""
-    counter_type = _types().get(code)
+    counter_type = _load_types().get(code)
     if counter_type is None:
         raise BlgError(f"holds a counter of a type that is not known (0x{code:08X}): {of}")
     return counter_type
 
 
 @cache
-def _types() -> Mapping[int, CounterType]:
-    types = shipped_table("plimsoll.ingest.formats.blg", "counter_types.yaml", dict[int, dict[str, Any]])
+def _load_types() -> Mapping[int, CounterType]:
+    types = load_shipped_table("plimsoll.ingest.formats.blg", "counter_types.yaml", dict[int, dict[str, Any]])
     return {
         code: CounterType(code, kind["name"], kind.get("formula", ""), kind.get("clock", ""), kind.get("base", False))
         for code, kind in types.items()

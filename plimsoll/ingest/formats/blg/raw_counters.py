@@ -16,11 +16,11 @@ from plimsoll.ingest.formats.blg.cooking import (
     Flags,
     RawCounter,
     Room,
-    cooked,
+    cook_values,
+    find_counter_type,
     is_base,
-    type_of,
 )
-from plimsoll.ingest.formats.blg.structures import BlgError, Structure, text_at
+from plimsoll.ingest.formats.blg.structures import BlgError, Structure, read_text_at
 
 Places = NDArray[np.int64]
 
@@ -40,7 +40,7 @@ class InstanceNumbers:
         """Add the instances of the sample at a file row; `names` is ignored if `sign` is that of the last sample."""
         if self._latest is None or self._latest[0] != sign:
             numbers: list[int] = []
-            for name in self._distinct(names):
+            for name in self._number_instances(names):
                 number = self._numbers.setdefault((name or "").casefold(), len(self.names))
                 if number == len(self.names):
                     self.names.append(name)
@@ -67,7 +67,7 @@ class InstanceNumbers:
         rows = np.repeat(order[np.array(self._rows, dtype=np.int64)], counts)
         return np.concatenate(self._samples) * len(order) + rows
 
-    def _distinct(self, names: Sequence[str | None]) -> list[str | None]:
+    def _number_instances(self, names: Sequence[str | None]) -> list[str | None]:
         """Return the instance names, with `#1`, `#2` and so on appended to the second and later of equal names."""
         counts: Counter[str] = Counter()
         labels: list[str | None] = []
@@ -105,7 +105,7 @@ class SingleCounters:
 
     def __init__(self, counts: Sequence[Entry]) -> None:
         self._entries = counts
-        self._types = [_type(entry) for entry in counts]
+        self._types = [_find_type(entry) for entry in counts]
         self._taken: list[bytes] = []
         self._rows: list[int] = []
 
@@ -129,7 +129,7 @@ class SingleCounters:
 
         There is one such clock for each counter whose formula divides by the UTC clock.
         """
-        table = self._table(np.arange(rows))
+        table = self._build_table(np.arange(rows))
         for at, type_ in enumerate(self._types):
             if type_ and type_.clock == "100ns":
                 yield np.where(_is_valid(table[at]), table[at]["second"], 0)
@@ -137,16 +137,18 @@ class SingleCounters:
     def columns(self, order: NDArray[np.int64], room: Room) -> Iterator[CounterColumn]:
         """Yield the values of each counter; `order` is the time rank of each file row."""
         room.take(len(self._entries) * len(order), self._entries[0].path)
-        table = self._table(order)
+        table = self._build_table(order)
         for at, (entry, type_) in enumerate(zip(self._entries, self._types, strict=True)):
             if type_ is None or not type_.formula:
                 continue
             row = table[at : at + 1]
             flags = _is_valid(row)
-            values = _cooked(type_, entry, _Values(row["first"], row["second"], row["multi"].astype(np.int64), flags))
+            values = _cook_values(
+                type_, entry, _Values(row["first"], row["second"], row["multi"].astype(np.int64), flags)
+            )
             yield CounterColumn(entry.host, entry.object, entry.instance, entry.counter, type_, values[0], flags[0])
 
-    def _table(self, order: NDArray[np.int64]) -> NDArray[np.void]:
+    def _build_table(self, order: NDArray[np.int64]) -> NDArray[np.void]:
         """Return the block of each counter (row) in each sample (column).
 
         Raise BlgError if a block is not that of a single counter.
@@ -167,7 +169,7 @@ class CounterOfInstances:
 
     def __init__(self, entry: Entry) -> None:
         self._entry = entry
-        self._type = _type(entry)
+        self._type = _find_type(entry)
         if self._type and self._type.formula.endswith("of_several"):
             raise BlgError(f"holds a counter of several components of all instances, which is not read: {entry.path}")
         self._instances = InstanceNumbers(entry.path)
@@ -193,13 +195,13 @@ class CounterOfInstances:
             raise BlgError(f"holds an array of counters in a form that is not known: {self._entry.path}")
         sign = (items["name"].tobytes(), data[start + len(array) : end])
         places = [] if self._instances.sign_is(sign) else items["name"].tolist()
-        self._instances.add(row, [text_at(data, at + _HEAD + place, end) for place in places], sign)
+        self._instances.add(row, [read_text_at(data, at + _HEAD + place, end) for place in places], sign)
         self._items.append(array)
 
     def utc(self, rows: int) -> Iterator[Counts]:
         """Yield the recorded UTC clock (FILETIME, 0: none) at each sample, if the formula divides by that clock."""
         if self._type and self._type.clock == "100ns" and self._instances.names:
-            values = self._values(np.arange(rows))
+            values = self._read_values(np.arange(rows))
             yield values.second.max(axis=0)
 
     def columns(self, order: NDArray[np.int64], room: Room) -> Iterator[CounterColumn]:
@@ -207,12 +209,12 @@ class CounterOfInstances:
         if self._type is None or not self._type.formula:
             return
         room.take(len(self._instances.names) * len(order), self._entry.path)
-        entry, recorded = self._entry, self._values(order)
-        values = _cooked(self._type, entry, recorded)
+        entry, recorded = self._entry, self._read_values(order)
+        values = _cook_values(self._type, entry, recorded)
         for instance, row, present in zip(self._instances.names, values, recorded.present, strict=True):
             yield CounterColumn(entry.host, entry.object, instance, entry.counter, self._type, row, present)
 
-    def _values(self, order: NDArray[np.int64]) -> _Values:
+    def _read_values(self, order: NDArray[np.int64]) -> _Values:
         values, places = self._instances.present(order), self._instances.places(order)
         items = np.frombuffer(b"".join(self._items), dtype=_ITEM.dtype)
         first, second = np.zeros(values.shape, dtype=np.int64), np.zeros(values.shape, dtype=np.int64)
@@ -220,7 +222,7 @@ class CounterOfInstances:
         return _Values(first, second, _NONE, values)
 
 
-def _cooked(type_: CounterType, entry: Entry, values: _Values) -> NDArray[np.float64]:
+def _cook_values(type_: CounterType, entry: Entry, values: _Values) -> NDArray[np.float64]:
     """Return a counter's values from raw values: the second is the clock, or the base if the type has no clock."""
     frequency = np.full((1, values.first.shape[1]), entry.timebase, dtype=np.int64)
     nothing = np.zeros_like(frequency)
@@ -228,12 +230,12 @@ def _cooked(type_: CounterType, entry: Entry, values: _Values) -> NDArray[np.flo
     base = nothing
     if type_.base:
         base = values.several if type_.clock else values.second
-    return cooked(type_, RawCounter(values.first, base, clock, frequency, values.present))
+    return cook_values(type_, RawCounter(values.first, base, clock, frequency, values.present))
 
 
-def _type(entry: Entry) -> CounterType | None:
+def _find_type(entry: Entry) -> CounterType | None:
     """Return the counter type of an entry; None if the entry is a base, which is not a counter by itself."""
-    return None if is_base(entry.type) else type_of(entry.type, entry.path)
+    return None if is_base(entry.type) else find_counter_type(entry.type, entry.path)
 
 
 def _is_text(type_: CounterType | None) -> bool:

@@ -32,12 +32,12 @@ from plimsoll.ingest.shared.clock import EARLIEST, LATEST
 from plimsoll.ingest.shared.same_time import LONGEST_HOLE
 from plimsoll.ingest.shared.text import Text
 from plimsoll.model.errors import Unusable
-from plimsoll.model.log import CounterFacts, Log, Values, sampling_interval
+from plimsoll.model.log import CounterFacts, Log, Values, find_sampling_interval
 from plimsoll.model.names import Names
 from plimsoll.model.perfmon import CounterPath
-from plimsoll.model.remark import MAX_SHOWN, Kind, Remarks, counted, listed
+from plimsoll.model.remark import MAX_SHOWN, Kind, Remarks, format_count, join_names
 from plimsoll.model.series import Series
-from plimsoll.model.times import Zone, offset_text
+from plimsoll.model.times import Zone, format_offset
 
 _UNIX = 116_444_736_000_000_000  # 1970 as a FILETIME
 _MINUTE = 600_000_000  # in units of 100 ns
@@ -64,21 +64,24 @@ def read_blg(text: Text, options: ReadOptions) -> Log:
 def _read(text: Text, options: ReadOptions, remarks: Remarks) -> Log:
     """Return the log. Raise BlgError if the file is damaged or not supported, or has no complete sample."""
     container = read_container(text.data, remarks)
-    sources, samples = _sources(text, container), [message for message in container.messages if message.kind == SAMPLE]
+    sources, samples = (
+        _list_sources(text, container),
+        [message for message in container.messages if message.kind == SAMPLE],
+    )
     if not samples:
         raise BlgError("holds no whole sample")
     for row, sample in enumerate(samples):
         _take(row, sample.content(text.data), sources)
     clocks = (clock for source in sources for clock in source.utc(len(samples)))
-    offsets = offsets_of(samples, clocks, container.header, remarks)
-    times = _instants(samples, offsets)
+    offsets = find_offsets(samples, clocks, container.header, remarks)
+    times = _compute_instants(samples, offsets)
     by_time = np.argsort(times)
     order = np.empty_like(by_time)
     order[by_time] = np.arange(len(times))
     times, offsets = times[by_time], offsets[by_time]
     tell_changes(offsets, remarks)
     _tell_losses(text, container, len(samples), sources, remarks)
-    interval, is_lossy = sampling_interval(times), any(remark.kind is Kind.SKIPPED for remark in remarks)
+    interval, is_lossy = find_sampling_interval(times), any(remark.kind is Kind.SKIPPED for remark in remarks)
     if is_lossy and interval and (np.diff(times) >= interval + LONGEST_HOLE).any():
         remarks.add(Kind.CUT, "samples of five minutes on end, or of more, may be among those that are lost")
     room = Room(len(text.data))
@@ -86,19 +89,19 @@ def _read(text: Text, options: ReadOptions, remarks: Remarks) -> Log:
     facts: dict[object, CounterFacts] = {}
     values: list[Values] = []
     for column in (column for source in sources for column in source.columns(order, room)):
-        named = _series(column, options.names)
+        named = _make_series(column, options.names)
         if named.key in series:
-            raise BlgError(f"holds two columns of one counter: {_path(column)}")
+            raise BlgError(f"holds two columns of one counter: {_make_path(column)}")
         series[named.key] = named
         rows = np.flatnonzero(column.present)
         first, last = (int(times[at]) for at in (rows[[0, -1]] if len(rows) else (0, 0)))
         facts[named.key] = CounterFacts(column.type.name, len(rows), first, last)
         values.append(np.ascontiguousarray(column.values, dtype=np.float64))
-    zone = Zone.from_bias(f"UTC{offset_text(int(offsets[0]))}", -int(offsets[0]))
+    zone = Zone.from_bias(f"UTC{format_offset(int(offsets[0]))}", -int(offsets[0]))
     return Log(text.path, NAME, times, tuple(values), tuple(series.values()), zone, tuple(remarks), facts=facts)
 
 
-def _sources(text: Text, container: Container) -> list[_Source]:
+def _list_sources(text: Text, container: Container) -> list[_Source]:
     """Return the readers of a sample's blocks, in block order.
 
     Raise BlgError unless the file has exactly one counter list.
@@ -154,35 +157,35 @@ def _take(row: int, data: bytes, sources: Sequence[_Source]) -> None:
 def _tell_losses(text: Text, container: Container, samples: int, sources: Sequence[_Source], remarks: Remarks) -> None:
     """Add remarks on lost samples, on samples that the log counts but lacks, and on counters that are not numbers."""
     if container.lost:
-        name = f"{counted(container.lost, 'sample')} of which a part is missing: left out"
+        name = f"{format_count(container.lost, 'sample')} of which a part is missing: left out"
         remarks.add(Kind.SKIPPED, name, count=container.lost)
     for message in container.messages:
         if message.kind == CATALOGUE:
             data = message.content(text.data)
             _, _, listed_ = _CATALOGUE.read(data, 0, len(data))
             if listed_ != samples + container.lost:
-                name = f"the log counts {counted(listed_, 'sample')} at its end, and {samples} are there"
+                name = f"the log counts {format_count(listed_, 'sample')} at its end, and {samples} are there"
                 remarks.add(Kind.SKIPPED, name)
     if skipped := [path for source in sources for path in source.skipped]:
-        name = f"{counted(len(skipped), 'counter')} without numbers: left out: {listed(skipped, MAX_SHOWN)}"
+        name = f"{format_count(len(skipped), 'counter')} without numbers: left out: {join_names(skipped, MAX_SHOWN)}"
         remarks.add(Kind.SKIPPED, name, count=len(skipped))
 
 
-def _path(column: CounterColumn) -> str:
+def _make_path(column: CounterColumn) -> str:
     instance = f"({column.instance})" if column.instance is not None else ""
     return f"\\\\{column.host}\\{column.object}{instance}\\{column.counter}"
 
 
-def _series(column: CounterColumn, names: Names) -> Series:
+def _make_series(column: CounterColumn, names: Names) -> Series:
     """Return the series of a column, named as in a PDH-CSV log."""
     try:
-        path = CounterPath.parse(_path(column))
+        path = CounterPath.parse(_make_path(column))
     except ValueError:
-        raise BlgError(f"names a counter in a way that is no path: {_path(column)}") from None
+        raise BlgError(f"names a counter in a way that is no path: {_make_path(column)}") from None
     return names.series(path, column.host)
 
 
-def offsets_of(
+def find_offsets(
     samples: Sequence[BlgMessage], clocks: Iterable[NDArray[np.int64]], header: BlgHeader, remarks: Remarks
 ) -> Offsets:
     """Return the clock's offset from UTC (minutes) at each sample, in file order.
@@ -208,15 +211,17 @@ def offsets_of(
         sure |= is_sure
     odd = settled & ~sure & (result % _QUARTER != 0)
     if odd.any():
-        text = f"{counted(int(odd.sum()), 'sample')} recorded of a computer whose clock differs from the recorder's"
+        text = (
+            f"{format_count(int(odd.sum()), 'sample')} recorded of a computer whose clock differs from the recorder's"
+        )
         remarks.add(Kind.GUESSED, f"{text}: the offset to UTC is the nearest of the header's", count=int(odd.sum()))
         result[odd] = usual[np.abs(result[odd, None] - usual).argmin(axis=1)]
     if not settled.all():
-        _by_header(result, settled, samples, header)
+        _set_offsets_by_header(result, settled, samples, header)
     return result
 
 
-def _instants(samples: Sequence[BlgMessage], offsets: Offsets) -> NDArray[np.int64]:
+def _compute_instants(samples: Sequence[BlgMessage], offsets: Offsets) -> NDArray[np.int64]:
     """Return the times (UTC, ns) of samples in file order. Raise BlgError if two samples have the same time."""
     stamps = np.array([sample.stamp for sample in samples], dtype=np.int64)
     values = (stamps - _UNIX - offsets * _MINUTE) * 100
@@ -228,12 +233,14 @@ def _instants(samples: Sequence[BlgMessage], offsets: Offsets) -> NDArray[np.int
 def tell_changes(offsets: Offsets, remarks: Remarks) -> None:
     """Add a remark on each change of the clock's offset; `offsets` are in time order."""
     for at in np.flatnonzero(np.diff(offsets)).tolist():
-        before, after = (f"UTC{offset_text(int(offset))}" for offset in offsets[at : at + 2])
+        before, after = (f"UTC{format_offset(int(offset))}" for offset in offsets[at : at + 2])
         text = f"the clock changes from {before} to {after} before sample {at + 2}: times are shown at the first offset"
         remarks.add(Kind.NOTED, text)
 
 
-def _by_header(offsets: Offsets, values: NDArray[np.bool_], samples: Sequence[BlgMessage], header: BlgHeader) -> None:
+def _set_offsets_by_header(
+    offsets: Offsets, values: NDArray[np.bool_], samples: Sequence[BlgMessage], header: BlgHeader
+) -> None:
     """Set the offset of each sample that `values` marks as False, to one of the two offsets in the file header."""
     last: int | None = None
     stamp = 0

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from plimsoll.model.shipped_tables import shipped_table
+from plimsoll.model.shipped_tables import load_shipped_table
 
 
 class BlgError(Exception):
@@ -20,7 +20,7 @@ class Structure:
     """A binary structure from structures.yaml: its `size` in bytes, and its fields in file order."""
 
     def __init__(self, name: str) -> None:
-        structure = _file()[name]
+        structure = _load_structures()[name]
         self.name = name
         self.size: int = structure["bytes"]
         texts = [(field, *text.split()) for field, text in structure["fields"].items()]
@@ -46,7 +46,7 @@ class Structure:
         return self._struct.unpack_from(data, at)
 
 
-def text_at(data: bytes, at: int, end: int) -> str:
+def read_text_at(data: bytes, at: int, end: int) -> str:
     """Return the UTF-16 text at offset `at`, up to a zero character.
 
     Raise BlgError if no zero character follows, or if the text is not valid UTF-16.
@@ -56,10 +56,10 @@ def text_at(data: bytes, at: int, end: int) -> str:
         stop += 1
     if not 0 <= at <= stop <= end - 2:
         raise BlgError("is damaged: a text has no end")
-    return utf16(data[at:stop])
+    return decode_utf16(data[at:stop])
 
 
-def utf16(data: bytes) -> str:
+def decode_utf16(data: bytes) -> str:
     """Return the text of UTF-16 bytes. Raise BlgError if the bytes are not valid UTF-16."""
     try:
         return data.decode("utf-16-le")
@@ -68,5 +68,5 @@ def utf16(data: bytes) -> str:
 
 
 @cache
-def _file() -> dict[str, Any]:
-    return shipped_table("plimsoll.ingest.formats.blg", "structures.yaml", dict[str, Any])
+def _load_structures() -> dict[str, Any]:
+    return load_shipped_table("plimsoll.ingest.formats.blg", "structures.yaml", dict[str, Any])

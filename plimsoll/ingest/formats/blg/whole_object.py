@@ -14,14 +14,14 @@ from plimsoll.ingest.formats.blg.cooking import (
     Counts,
     RawCounter,
     Room,
-    cooked,
+    cook_values,
+    find_counter_type,
     is_base,
-    type_of,
 )
 from plimsoll.ingest.formats.blg.raw_counters import InstanceNumbers
-from plimsoll.ingest.formats.blg.structures import BlgError, Structure, utf16
+from plimsoll.ingest.formats.blg.structures import BlgError, Structure, decode_utf16
 from plimsoll.model.log import Values
-from plimsoll.model.series import host_key
+from plimsoll.model.series import make_host_key
 
 KIND = 0x0503
 _DATA, _OBJECT, _COUNTER = Structure("perf_data"), Structure("perf_object"), Structure("perf_counter")
@@ -66,7 +66,7 @@ class WholeObject:
 
     def __init__(self, entry: Entry, names: Names) -> None:
         self._entry = entry
-        self._host = host_key(entry.host)
+        self._host = make_host_key(entry.host)
         self._names = names
         self._texts: dict[bytes, str] = {}
         self._instances = InstanceNumbers(entry.path)
@@ -91,16 +91,16 @@ class WholeObject:
         if objects != 1:
             raise BlgError(f"holds {objects} objects in one block: {self._entry.path}")
         if not _DATA.size <= header <= total <= end - at:
-            raise self._damaged()
+            raise self._explain_damage()
         end, at = at + total, at + header
         total, definitions, header, name, counters, instances, time, time_per_s = _OBJECT.read(data, at, end)
         if not _OBJECT.size <= header <= definitions <= total <= end - at:
-            raise self._damaged()
+            raise self._explain_damage()
         if self._object not in (0, name):
             raise BlgError(f"changes from one object to another: {self._entry.path}")
         self._object = name
-        definition = self._definition(data[at + header : at + definitions], counters)
-        values = self._values(data, at + definitions, at + total, instances, definition.bytes)
+        definition = self._parse_definition(data[at + header : at + definitions], counters)
+        values = self._read_values(data, at + definitions, at + total, instances, definition.bytes)
         self._times.append((row, (ticks, time_100ns, time, per_s, time_per_s)))
         if not self._parts or self._parts[-1][0] != definition:
             self._parts.append((definition, [], []))
@@ -122,12 +122,12 @@ class WholeObject:
             self._instances.add(row, [None], None)
         elif not any(parent for parent, _ in layout.parents):
             sign = (tuple(layout.names), tuple(layout.ids) if b"" in layout.names else None)
-            self._instances.add(row, [] if self._instances.sign_is(sign) else self._texts_of(layout), sign)
+            self._instances.add(row, [] if self._instances.sign_is(sign) else self._name_instances(layout), sign)
         else:
             parents: dict[int, list[str]] = {}
             for number in {number for number, _ in layout.parents}:
                 parent = objects.get((self._host, number))
-                parents[number] = self._texts_of(parent._layout) if parent and parent._layout else []
+                parents[number] = self._name_instances(parent._layout) if parent and parent._layout else []
             if any(number and place >= len(parents[number]) for number, place in layout.parents):
                 raise BlgError(
                     f"has instances of which the parents are not in the log, so that their names are not known: "
@@ -135,13 +135,13 @@ class WholeObject:
                 )
             names = [
                 f"{parents[number][place]}/{name}" if number else name
-                for name, (number, place) in zip(self._texts_of(layout), layout.parents, strict=True)
+                for name, (number, place) in zip(self._name_instances(layout), layout.parents, strict=True)
             ]
             self._instances.add(row, names, tuple(names))
 
     def utc(self, rows: int) -> Iterator[Counts]:
         """Yield the recorded computer's UTC clock (FILETIME) at each sample."""
-        yield self._clocks(rows)[1]
+        yield self._read_clocks(rows)[1]
 
     def columns(self, order: NDArray[np.int64], room: Room) -> Iterator[CounterColumn]:
         """Yield the values of each counter and instance; `order` is the time rank of each file row."""
@@ -150,9 +150,9 @@ class WholeObject:
         room.take(shape[0] * shape[1] * len(types), self._entry.path)
         samples, places = self._instances.present(order), self._instances.places(order)
         clocks = np.zeros((5, len(order)), dtype=np.int64)
-        clocks[:, order] = self._clocks(len(order))
+        clocks[:, order] = self._read_clocks(len(order))
         pieces = [
-            (definition, np.frombuffer(b"".join(values), dtype=_dtype(definition)))
+            (definition, np.frombuffer(b"".join(values), dtype=_make_dtype(definition)))
             for definition, values, _ in self._parts
         ]
         object_ = self._name(self._object)
@@ -176,23 +176,23 @@ class WholeObject:
                     base.reshape(-1)[here] = records[f"base{number}"]
             clock = clocks[_CLOCKS[type_.clock]][None]
             frequency = clocks[4 if type_.formula == "elapsed" else 3][None]
-            columns.append((name, type_, cooked(type_, RawCounter(value, base, clock, frequency, recorded))))
+            columns.append((name, type_, cook_values(type_, RawCounter(value, base, clock, frequency, recorded))))
         for at, instance in enumerate(self._instances.names):
             for name, type_, values in columns:
                 yield CounterColumn(self._entry.host, object_, instance, name, type_, values[at], samples[at])
 
-    def _definition(self, data: bytes, count: int) -> _Definition:
+    def _parse_definition(self, data: bytes, count: int) -> _Definition:
         """Return the counters that binary definitions describe; cached, as most samples repeat the definitions."""
         if (layout := self._definitions.get((count, data))) is not None:
             return layout
         read: list[tuple[int, int, int, int]] = []
         at = 0
         if count > len(data) // _COUNTER.size:
-            raise self._damaged()
+            raise self._explain_damage()
         for _ in range(count):
             size, name, code, length, place = _COUNTER.read(data, at, len(data))
             if size < _COUNTER.size:
-                raise self._damaged()
+                raise self._explain_damage()
             read.append((name, code, length, place))
             at += size
         counters: list[_Counter] = []
@@ -202,7 +202,7 @@ class WholeObject:
             if is_base(code):
                 continue
             name = self._name(name_id)
-            type_ = type_of(code, f"{self._entry.path} {name}")
+            type_ = find_counter_type(code, f"{self._entry.path} {name}")
             if not type_.formula:
                 skipped.append(name)
                 continue
@@ -214,7 +214,7 @@ class WholeObject:
                 base = (base_place, base_length)
             for where, size in ((place, length), base or (place, length)):
                 if size not in _SIZES or where < _VALUES.size:
-                    raise self._damaged()
+                    raise self._explain_damage()
                 reach = max(reach, where + size)
             counters.append(_Counter(name, type_, (place, length), base))
         if len({counter.name.casefold() for counter in counters}) < len(counters):
@@ -224,16 +224,16 @@ class WholeObject:
         self._definitions[count, data] = definition
         return definition
 
-    def _values(self, data: bytes, at: int, end: int, instances: int, needed: int) -> bytes:
+    def _read_values(self, data: bytes, at: int, end: int, instances: int, needed: int) -> bytes:
         """Return the first `needed` bytes of each instance's data, joined; save the instances in `_layout`."""
         if instances == _NO_INSTANCES:
             self._layout = None
             (size,) = _VALUES.read(data, at, end)
             if not needed <= size <= end - at:
-                raise self._damaged()
+                raise self._explain_damage()
             return data[at : at + needed]
         if not 0 <= instances <= (end - at) // (_INSTANCE.size + _VALUES.size):
-            raise self._damaged()
+            raise self._explain_damage()
         layout = _Layout([], [], [])
         values: list[bytes] = []
         for _ in range(instances):
@@ -241,7 +241,7 @@ class WholeObject:
             block = at + size
             (length,) = _VALUES.read(data, block, end)
             if size < _INSTANCE.size or name + name_size > size or not needed <= length <= end - block:
-                raise self._damaged()
+                raise self._explain_damage()
             layout.names.append(data[at + name : at + name + name_size])
             layout.ids.append(unique)
             layout.parents.append((parent, place))
@@ -250,14 +250,14 @@ class WholeObject:
         self._layout = layout
         return b"".join(values)
 
-    def _texts_of(self, layout: _Layout) -> list[str]:
+    def _name_instances(self, layout: _Layout) -> list[str]:
         """Return the names of instances; an instance without a name gets its number."""
-        texts = map(self._text, layout.names)
+        texts = map(self._decode_name, layout.names)
         return [text or ("" if id_ == _NO_ID else str(id_)) for text, id_ in zip(texts, layout.ids, strict=True)]
 
-    def _text(self, name: bytes) -> str:
+    def _decode_name(self, name: bytes) -> str:
         if (text := self._texts.get(name)) is None:
-            text = self._texts[name] = utf16(name[: len(name) & ~1]).partition("\0")[0]
+            text = self._texts[name] = decode_utf16(name[: len(name) & ~1]).partition("\0")[0]
         return text
 
     def _name(self, number: int) -> str:
@@ -266,7 +266,7 @@ class WholeObject:
         except KeyError:
             raise BlgError(f"does not say what name {number} is, of {self._entry.path}: a part of it is lost") from None
 
-    def _clocks(self, rows: int) -> Counts:
+    def _read_clocks(self, rows: int) -> Counts:
         """Return five rows, with a column for each sample.
 
         The rows are ticks, UTC, object clock, ticks per second, and object clock units per second.
@@ -276,11 +276,11 @@ class WholeObject:
             array[:, row] = times
         return array
 
-    def _damaged(self) -> BlgError:
+    def _explain_damage(self) -> BlgError:
         return BlgError(f"is damaged: lengths within a sample contradict each other ({self._entry.path})")
 
 
-def _dtype(definition: _Definition) -> np.dtype[np.void]:
+def _make_dtype(definition: _Definition) -> np.dtype[np.void]:
     values = [(f"value{at}", *counter.value) for at, counter in enumerate(definition.counters)]
     bases = [(f"base{at}", *counter.base) for at, counter in enumerate(definition.counters) if counter.base]
     names, offsets, sizes = zip(*values, *bases, strict=True) if values else ((), (), ())

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from plimsoll.ingest.files.streams import Data
-from plimsoll.ingest.formats.load_results.requests import Requests, cells, epoch, log_of, whole_rows
+from plimsoll.ingest.formats.load_results.requests import Requests, convert_epoch, log_of, read_cells, select_whole_rows
 from plimsoll.ingest.reading import ReadOptions
 from plimsoll.ingest.shared.text import Text
 from plimsoll.model.errors import Unusable
@@ -33,10 +33,10 @@ def read(text: Text, options: ReadOptions) -> Log:
     """Return a log of the requests: rates, response times and users."""
     del options
     remarks = Remarks(str(text.path))
-    state = _state(text.data)
+    state = _find_state_column(text.data)
     if state is None:
         raise Unusable(f"{text.path}: holds no request that is done; is it the file of a run that sent some?")
-    rows = cells(
+    rows = read_cells(
         text,
         has_header=False,
         separator="\t",
@@ -48,19 +48,19 @@ def read(text: Text, options: ReadOptions) -> Log:
     done = rows.lazy().filter(pl.col("c0") == "REQUEST")
     done = done.select(
         operation=pl.col(f"c{state - 3}"),
-        start=epoch(f"c{state - 2}"),
-        end=epoch(f"c{state - 1}"),
+        start=convert_epoch(f"c{state - 2}"),
+        end=convert_epoch(f"c{state - 1}"),
         failed=pl.when(pl.col(f"c{state}").is_in(_STATES)).then(pl.col(f"c{state}") == "KO"),
     )
     done = done.with_columns(end=pl.when(pl.col("end") >= pl.col("start")).then(pl.col("end")))
-    done = whole_rows(done.collect(), ("operation", "start", "end", "failed"), remarks)
-    users = _users(rows.filter(pl.col("c0") == "USER"))
+    done = select_whole_rows(done.collect(), ("operation", "start", "end", "failed"), remarks)
+    users = _count_users(rows.filter(pl.col("c0") == "USER"))
     start, end = (done[name].to_numpy().astype(np.int64) for name in ("start", "end"))
     requests = Requests(start, end, done["operation"], done["failed"].to_numpy(), users)
     return log_of(text.path, NAME, requests, remarks)
 
 
-def _state(data: Data) -> int | None:
+def _find_state_column(data: Data) -> int | None:
     """Return the index of the column with the state (OK or KO), found in the first request; None without requests."""
     at = -1
     while (at := data.find(b"\nREQUEST\t", at + 1)) >= 0:
@@ -72,13 +72,13 @@ def _state(data: Data) -> int | None:
     return None
 
 
-def _users(rows: pl.DataFrame) -> tuple[Times, Values] | None:
+def _count_users(rows: pl.DataFrame) -> tuple[Times, Values] | None:
     """Return the times (UTC ns) and the number of users after each start or end of a user; None without such lines."""
     if not len(rows):
         return None
     sign = max((2, 3), key=lambda at: int(rows[f"c{at}"].is_in(["START", "END"]).sum()))
     # Older versions give both times of a user; when one starts, both are equal or the second is 0.
-    first, second = epoch(f"c{sign + 1}"), epoch(f"c{sign + 2}")
+    first, second = convert_epoch(f"c{sign + 1}"), convert_epoch(f"c{sign + 2}")
     begins = pl.col(f"c{sign}") == "START"
     events = rows.select(
         at=pl.when(begins).then(first).otherwise(pl.coalesce(second, first)),

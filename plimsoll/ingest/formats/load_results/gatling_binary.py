@@ -60,13 +60,13 @@ def read(text: Text, options: ReadOptions) -> Log:
     if (end < start).any():
         raise Unusable(f"{text.path}: a request ends before it begins; the file is damaged: copy it again")
     operation = pl.Series(records.names, dtype=pl.String).gather(name)
-    times, changes = _by_time(records.users)
+    times, changes = _sort_by_time(records.users)
     users = (records.begun + times * _MS, np.cumsum(changes).astype(np.float64)) if len(times) else None
     requests = Requests(records.begun + start * _MS, records.begun + end * _MS, operation, ok == 0, users)
     return log_of(text.path, NAME, requests, remarks)
 
 
-def _by_time(events: Sequence[tuple[int, int]]) -> np.ndarray[tuple[int, int], np.dtype[np.int64]]:
+def _sort_by_time(events: Sequence[tuple[int, int]]) -> np.ndarray[tuple[int, int], np.dtype[np.int64]]:
     """Return the times of events in ascending order (first row), and the change of the number of users (second row)."""
     return np.array(sorted(events, key=lambda event: event[0]), dtype=np.int64).reshape(-1, 2).T
 
@@ -90,15 +90,15 @@ class _Records:
     def read_header(self) -> None:
         """Read the version, the simulation, the start of the run, the scenarios and the assertions."""
         self.at = 1
-        self._string()
-        self._string()
+        self._read_string()
+        self._read_string()
         self.begun = _LONG.unpack_from(self.data, self.at)[0] * _MS
         self.at += _LONG.size
-        self._string()
-        for _ in range(self._int()):
-            self._string()
-        for _ in range(self._int()):
-            self.at += self._int()
+        self._read_string()
+        for _ in range(self._read_int()):
+            self._read_string()
+        for _ in range(self._read_int()):
+            self.at += self._read_int()
 
     def read_record(self) -> None:
         """Read one record.
@@ -111,16 +111,16 @@ class _Records:
             return
         self.at += 1
         if kind == _USER:
-            self._int()
-            change = 1 if self._byte() else -1
-            self.users.append((self._int(), change))
+            self._read_int()
+            change = 1 if self._read_byte() else -1
+            self.users.append((self._read_int(), change))
         elif kind == _GROUP:
-            for _ in range(self._groups()):
+            for _ in range(self._read_groups()):
                 self._name()
             self._skip(13)  # start, end, cumulated time, result
         elif kind == _ERROR:
             self._name()
-            self._int()
+            self._read_int()
         else:
             raise ValueError
 
@@ -129,9 +129,9 @@ class _Records:
         if self.at >= len(self.data) or self.data[self.at] != _REQUEST:
             return
         self.at += 1
-        for _ in range(self._groups()):
+        for _ in range(self._read_groups()):
             self._name()
-        name, start, end, ok = self._name(), self._int(), self._int(), self._byte()
+        name, start, end, ok = self._name(), self._read_int(), self._read_int(), self._read_byte()
         self._name()
         self.requests.append((start, end, bool(ok), name))
 
@@ -149,18 +149,18 @@ class _Records:
             at += form.size
         self.at = at
 
-    def _groups(self) -> int:
-        groups = self._int()
+    def _read_groups(self) -> int:
+        groups = self._read_int()
         if not 0 <= groups <= _MOST_GROUPS:
             raise ValueError
         return groups
 
-    def _int(self) -> int:
+    def _read_int(self) -> int:
         number: int = _INT.unpack_from(self.data, self.at)[0]
         self.at += 4
         return number
 
-    def _byte(self) -> int:
+    def _read_byte(self) -> int:
         self._skip(1)
         return self.data[self.at - 1]
 
@@ -169,9 +169,9 @@ class _Records:
         if self.at > len(self.data):
             raise IndexError
 
-    def _string(self) -> str:
+    def _read_string(self) -> str:
         """Read a string, stored as length, bytes, and encoding: 0 for Latin-1, 1 for UTF-16 (read as little-endian)."""
-        length = self._int()
+        length = self._read_int()
         if length < 0:
             raise ValueError
         if length == 0:
@@ -182,9 +182,9 @@ class _Records:
 
     def _name(self) -> int:
         """Read a cached string and return its index in `names`. Raise KeyError if the string was not cached."""
-        index = self._int()
+        index = self._read_int()
         if index < 0:
             return self._cached[-index]
-        self.names.append(" ".join(self._string().split()))
+        self.names.append(" ".join(self._read_string().split()))
         self._cached[index] = len(self.names) - 1
         return self._cached[index]

@@ -5,13 +5,20 @@ import re
 import numpy as np
 import polars as pl
 
-from plimsoll.ingest.formats.load_results.perfmon_agent import LABEL, counters_of
-from plimsoll.ingest.formats.load_results.requests import Requests, epoch, log_of, milliseconds, table, whole_rows
+from plimsoll.ingest.formats.load_results.perfmon_agent import LABEL, select_counters
+from plimsoll.ingest.formats.load_results.requests import (
+    Requests,
+    convert_epoch,
+    convert_milliseconds,
+    log_of,
+    read_columns,
+    select_whole_rows,
+)
 from plimsoll.ingest.reading import ReadOptions
 from plimsoll.ingest.shared.text import Text
 from plimsoll.model.errors import Unusable
 from plimsoll.model.log import Log, Times, Values
-from plimsoll.model.remark import Kind, Remarks, counted
+from plimsoll.model.remark import Kind, Remarks, format_count
 
 NAME = "JMeter-CSV"
 # JMeter's message of a Transaction Controller's sample, which is composed of other samples.
@@ -38,7 +45,7 @@ def read(text: Text, options: ReadOptions) -> Log:
     separator = match[1].decode() if match else ","
     names = text.header.decode("utf-8", errors="replace").split(separator)
     columns = [*_NEEDED, *(name for name in _OPTIONAL if name in names)]
-    rows = table(text, columns, separator)
+    rows = read_columns(text, columns, separator)
     if len(rows) and re.search(r"\d[/:]\d", str(rows["timeStamp"][0])):
         raise Unusable(
             f"{text.path}: has times such as {str(rows['timeStamp'][0])[:30]!r}, of a zone that it does not name; run "
@@ -46,16 +53,18 @@ def read(text: Text, options: ReadOptions) -> Log:
         )
     counter, value = _is_counter(rows), pl.col("elapsed").cast(pl.Float64, strict=False) / 1000
     good = pl.col("success").str.to_lowercase() == "true" if "success" in columns else pl.lit(True)
-    of_hosts = rows.filter(counter).select("label", time=epoch("timeStamp"), value=value, good=good)
-    counters = counters_of(of_hosts, remarks)
-    rows = rows.filter(~counter).with_columns(epoch("timeStamp").alias("start"), milliseconds("elapsed").alias("took"))
+    of_hosts = rows.filter(counter).select("label", time=convert_epoch("timeStamp"), value=value, good=good)
+    counters = select_counters(of_hosts, remarks)
+    rows = rows.filter(~counter).with_columns(
+        convert_epoch("timeStamp").alias("start"), convert_milliseconds("elapsed").alias("took")
+    )
     needed = ["start", "took", "label"]
     if "success" in columns:
         rows = rows.with_columns(
             failed=pl.col("success").str.to_lowercase().replace_strict(_SUCCESS, default=None, return_dtype=pl.Boolean)
         )
         needed += ["failed"] if rows["failed"].count() else []
-    rows = without_parts(without_transactions(whole_rows(rows, needed, remarks), remarks), remarks)
+    rows = drop_parts(drop_transactions(select_whole_rows(rows, needed, remarks), remarks), remarks)
     users = None
     if "allThreads" in columns:
         threads = pl.col("allThreads").cast(pl.Float64, strict=False)
@@ -65,7 +74,7 @@ def read(text: Text, options: ReadOptions) -> Log:
         address = pl.col("threadName").str.extract(INJECTOR.pattern).fill_null("") if "threadName" in columns else none
         injector = pl.concat_str(host, address, separator=" ")
         counts = rows.select(time=pl.col("start") + pl.col("took"), threads=threads, injector=injector)
-        users = users_of_all(counts.filter(pl.col("threads").is_finite()))
+        users = sum_users(counts.filter(pl.col("threads").is_finite()))
     start, failed = rows["start"].to_numpy(), rows["failed"].to_numpy() if "failed" in needed else None
     end = start + rows["took"].to_numpy()
     requests = Requests(start.astype(np.int64), end.astype(np.int64), rows["label"], failed, users, counters)
@@ -78,7 +87,7 @@ def _is_counter(rows: pl.DataFrame) -> pl.Expr:
     return pl.all_horizontal(pl.lit(bool(empty)), *empty, pl.col("label").str.contains(LABEL.pattern)).fill_null(False)
 
 
-def without_transactions(rows: pl.DataFrame, remarks: Remarks) -> pl.DataFrame:
+def drop_transactions(rows: pl.DataFrame, remarks: Remarks) -> pl.DataFrame:
     """Return the rows without rows of Transaction Controllers; all rows if there are no other rows."""
     if "responseMessage" not in rows.columns:
         return rows
@@ -88,13 +97,13 @@ def without_transactions(rows: pl.DataFrame, remarks: Remarks) -> pl.DataFrame:
         return rows
     remarks.add(
         Kind.SKIPPED,
-        f"{counted(count, 'sample')} of Transaction Controllers left out: the samples they are made up of count",
+        f"{format_count(count, 'sample')} of Transaction Controllers left out: the samples they are made up of count",
         count=count,
     )
     return rows.filter(~made_up)
 
 
-def users_of_all(counts: pl.DataFrame) -> tuple[Times, Values] | None:
+def sum_users(counts: pl.DataFrame) -> tuple[Times, Values] | None:
     """Return times (UTC ns), and at each time the number of users of all injectors together.
 
     `counts` has the columns `time`, `threads` (the users of one injector) and `injector`. Return None if it is empty.
@@ -107,7 +116,7 @@ def users_of_all(counts: pl.DataFrame) -> tuple[Times, Values] | None:
     return counts["time"].to_numpy().astype(np.int64), counts["change"].cum_sum().to_numpy()
 
 
-def without_parts(rows: pl.DataFrame, remarks: Remarks) -> pl.DataFrame:
+def drop_parts(rows: pl.DataFrame, remarks: Remarks) -> pl.DataFrame:
     """Return the rows without redirects and embedded resources, which are parts of another sample.
 
     JMeter writes a part after its sample, with the sample's label and a number (`Visit-0`), on the same thread, and
@@ -117,7 +126,7 @@ def without_parts(rows: pl.DataFrame, remarks: Remarks) -> pl.DataFrame:
     parts = {label for label in labels if (match := _PART.fullmatch(label)) and {match[1], f"{match[1]}-0"} <= labels}
     if not parts:
         return rows
-    whole = {label: _whole_label(label, parts) for label in parts}
+    whole = {label: _find_whole_label(label, parts) for label in parts}
     is_part = pl.col("label").is_in(parts)
     thread = [pl.col("threadName")] if "threadName" in rows.columns else [pl.lit("")]
     before = {
@@ -135,14 +144,14 @@ def without_parts(rows: pl.DataFrame, remarks: Remarks) -> pl.DataFrame:
     unclear = int(marked["named"].sum()) - count
     if count:
         text = "of redirects or embedded resources left out: the samples they are part of count"
-        remarks.add(Kind.SKIPPED, f"{counted(count, 'row')} {text}", count=count)
+        remarks.add(Kind.SKIPPED, f"{format_count(count, 'row')} {text}", count=count)
     if unclear:
         text = "named as part of another sample, but not written behind it: counted as requests of their own"
-        remarks.add(Kind.GUESSED, f"{counted(unclear, 'row')} {text}; write the results as XML", count=unclear)
+        remarks.add(Kind.GUESSED, f"{format_count(unclear, 'row')} {text}; write the results as XML", count=unclear)
     return rows.filter(~marked["part"])
 
 
-def _whole_label(label: str, parts: set[str]) -> str:
+def _find_whole_label(label: str, parts: set[str]) -> str:
     """Return the label of the outermost sample of a part: `Visit` for `Visit-0-1`."""
     while label in parts:
         label = label.rpartition("-")[0]

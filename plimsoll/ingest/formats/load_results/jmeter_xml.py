@@ -9,14 +9,14 @@ from xml.parsers import expat
 import numpy as np
 import polars as pl
 
-from plimsoll.ingest.formats.load_results.jmeter_csv import INJECTOR, TRANSACTION, users_of_all
-from plimsoll.ingest.formats.load_results.perfmon_agent import LABEL, SCHEMA, counters_of
+from plimsoll.ingest.formats.load_results.jmeter_csv import INJECTOR, TRANSACTION, sum_users
+from plimsoll.ingest.formats.load_results.perfmon_agent import LABEL, SCHEMA, select_counters
 from plimsoll.ingest.formats.load_results.requests import Requests, log_of
 from plimsoll.ingest.reading import ReadOptions
 from plimsoll.ingest.shared.text import Text
 from plimsoll.model.errors import Unusable
 from plimsoll.model.log import Log
-from plimsoll.model.remark import Kind, Remarks, counted
+from plimsoll.model.remark import Kind, Remarks, format_count
 from plimsoll.model.times import SECOND
 
 NAME = "JMeter-XML"
@@ -74,21 +74,21 @@ def read(text: Text, options: ReadOptions) -> Log:
                 f"the XML is damaged here ({why}): what follows, {lost}, is not read",
                 line=error.lineno,
             )
-    counters = counters_of(pl.DataFrame(samples.counters, schema=SCHEMA, orient="row"), remarks)
+    counters = select_counters(pl.DataFrame(samples.counters, schema=SCHEMA, orient="row"), remarks)
     if samples.replaced:
         remarks.add(
             Kind.REPAIRED,
-            f"{counted(samples.replaced, 'character')} that XML does not allow: read over",
+            f"{format_count(samples.replaced, 'character')} that XML does not allow: read over",
             count=samples.replaced,
         )
     for count, name in ((samples.damaged, "without a time or a duration"), (samples.made_up, "made up of others")):
         if count:
-            remarks.add(Kind.SKIPPED, f"{counted(count, 'sample')} {name} left out", count=count)
+            remarks.add(Kind.SKIPPED, f"{format_count(count, 'sample')} {name} left out", count=count)
     taken = samples.items
     start = np.array([sample.start for sample in taken], dtype=np.int64)
     end = np.array([sample.end for sample in taken], dtype=np.int64)
     counts = [(sample.end, float(sample.threads), sample.injector) for sample in taken if sample.threads is not None]
-    users = users_of_all(pl.DataFrame(counts, schema=["time", "threads", "injector"], orient="row"))
+    users = sum_users(pl.DataFrame(counts, schema=["time", "threads", "injector"], orient="row"))
     failed = np.array([sample.failed for sample in taken], dtype=bool)
     operation = pl.Series("label", [sample.label for sample in taken], dtype=pl.String)
     return log_of(text.path, NAME, Requests(start, end, operation, failed, users, counters), remarks)
@@ -118,7 +118,7 @@ class _Samples:
         parser.EntityDeclHandler = refuse_entity
         fed = 0
         try:
-            for piece in self._pieces(text):
+            for piece in self._clean_pieces(text):
                 fed += len(piece.encode())
                 parser.Parse(piece)
             parser.Parse("", True)
@@ -127,7 +127,7 @@ class _Samples:
             self.unread = max(whole - parser.ErrorByteIndex, 0) / whole
             raise
 
-    def _pieces(self, text: Text) -> Iterator[str]:
+    def _clean_pieces(self, text: Text) -> Iterator[str]:
         """Yield the text of a document piece by piece, with U+FFFD for characters that XML does not allow."""
         encoding = _ENCODING.match(text.data[:256])
         name = text.encoding or (encoding[1].decode() if encoding else "utf-8")

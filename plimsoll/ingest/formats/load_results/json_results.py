@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from plimsoll.ingest.formats.load_results.requests import Requests, driver_series, log_of, whole_rows
+from plimsoll.ingest.formats.load_results.requests import Requests, log_of, make_driver_series, select_whole_rows
 from plimsoll.ingest.reading import ReadOptions
 from plimsoll.ingest.shared.text import Text
 from plimsoll.model.errors import Unusable
@@ -38,13 +38,13 @@ def read(text: Text, options: ReadOptions) -> Log:
     try:
         results = json.loads(text.data[:])
         if "aggregate" in results:
-            return _of_periods(text, results.get("intermediate") or [])
-        return _of_calls(text, results.get("details") or [], str(results.get("options", {}).get("call", "call")))
+            return _read_periods(text, results.get("intermediate") or [])
+        return _read_calls(text, results.get("details") or [], str(results.get("options", {}).get("call", "call")))
     except (ValueError, RecursionError, TypeError, AttributeError, KeyError):
         raise Unusable(f"{text.path}: is no whole JSON of ghz or artillery; copy it again") from None
 
 
-def _of_calls(text: Text, details: Sequence[Mapping[str, Any]], call: str) -> Log:
+def _read_calls(text: Text, details: Sequence[Mapping[str, Any]], call: str) -> Log:
     remarks = Remarks(str(text.path))
     if not details:
         raise Unusable(f"{text.path}: holds no single calls; run ghz with -O json")
@@ -54,13 +54,13 @@ def _of_calls(text: Text, details: Sequence[Mapping[str, Any]], call: str) -> Lo
         latency=pl.col("latency").cast(pl.Int64, strict=False),
         failed=pl.col("status") != "OK",
     )
-    rows = whole_rows(rows, ("start", "latency"), remarks)
+    rows = select_whole_rows(rows, ("start", "latency"), remarks)
     start, latency = rows["start"].to_numpy(), rows["latency"].to_numpy()
     operation = pl.repeat(call, len(rows), eager=True)
     return log_of(text.path, "ghz", Requests(start, start + latency, operation, rows["failed"].to_numpy()), remarks)
 
 
-def _of_periods(text: Text, periods: Sequence[Mapping[str, Any]]) -> Log:
+def _read_periods(text: Text, periods: Sequence[Mapping[str, Any]]) -> Log:
     if not periods:
         raise Unusable(f"{text.path}: holds no period with its counts; run artillery with its option output")
     rows = sorted(periods, key=lambda row: int(row["period"]))
@@ -68,18 +68,20 @@ def _of_periods(text: Text, periods: Sequence[Mapping[str, Any]]) -> Log:
     first, last = (int(rows[at][f"{name}MetricAt"]) * 1_000_000 for at, name in ((0, "first"), (-1, "last")))
     # The test begins and ends within a period.
     seconds = np.maximum(np.minimum(ends, last) - np.maximum(ends - _PERIOD, first), SECOND) / SECOND
-    answered, failed, refused = (np.array(column, dtype=float) for column in zip(*map(_counts, rows), strict=True))
+    answered, failed, refused = (
+        np.array(column, dtype=float) for column in zip(*map(_count_requests, rows), strict=True)
+    )
     done = answered + refused
     columns = {
-        driver_series("requests"): done / seconds,
-        driver_series("errors"): (failed + refused) / seconds,
-        driver_series("error_percent"): 100 * (failed + refused) / np.where(done > 0, done, np.nan),
-        **{driver_series(f"response_{field}_s"): _response(rows, name) for name, field in _TIMES.items()},
+        make_driver_series("requests"): done / seconds,
+        make_driver_series("errors"): (failed + refused) / seconds,
+        make_driver_series("error_percent"): 100 * (failed + refused) / np.where(done > 0, done, np.nan),
+        **{make_driver_series(f"response_{field}_s"): _list_responses(rows, name) for name, field in _TIMES.items()},
     }
     return Log(text.path, "artillery", ends, tuple(columns.values()), tuple(columns), Zone.parse("UTC"))
 
 
-def _counts(row: Mapping[str, Any]) -> tuple[float, float, float]:
+def _count_requests(row: Mapping[str, Any]) -> tuple[float, float, float]:
     """Return a period's numbers of requests: answered, answered with a failure, and without an answer."""
     counters: Mapping[str, float] = row.get("counters") or {}
     failed = sum(count for name, count in counters.items() if re.fullmatch(r"http\.codes\.[45]\d\d", name))
@@ -87,6 +89,6 @@ def _counts(row: Mapping[str, Any]) -> tuple[float, float, float]:
     return counters.get("http.responses", 0), failed, refused
 
 
-def _response(rows: Sequence[Mapping[str, Any]], name: str) -> Values:
+def _list_responses(rows: Sequence[Mapping[str, Any]], name: str) -> Values:
     times = [((row.get("summaries") or {}).get("http.response_time") or {}).get(name) for row in rows]
     return np.array(times, dtype=float) / 1000

@@ -5,7 +5,7 @@ import json
 import polars as pl
 from polars.exceptions import PanicException, PolarsError
 
-from plimsoll.ingest.formats.load_results.k6_csv import DURATIONS, USERS, requests_of
+from plimsoll.ingest.formats.load_results.k6_csv import DURATIONS, USERS, select_requests
 from plimsoll.ingest.formats.load_results.requests import log_of
 from plimsoll.ingest.reading import ReadOptions
 from plimsoll.ingest.shared.text import Text
@@ -49,28 +49,28 @@ def read(text: Text, options: ReadOptions) -> Log:
     while start < len(text.data):
         stop = text.data.find(b"\n", min(start + _BLOCK, len(text.data))) + 1 or len(text.data)
         part = text.data[start:stop]
-        parts.append(_rows(text, part, line, remarks, is_last=stop >= len(text.data)))
+        parts.append(_parse_rows(text, part, line, remarks, is_last=stop >= len(text.data)))
         line += part.count(b"\n")
         start = stop
-    return log_of(text.path, NAME, requests_of(pl.concat(parts), remarks), remarks)
+    return log_of(text.path, NAME, select_requests(pl.concat(parts), remarks), remarks)
 
 
-def _rows(text: Text, part: bytes, line: int, remarks: Remarks, *, is_last: bool) -> pl.DataFrame:
+def _parse_rows(text: Text, part: bytes, line: int, remarks: Remarks, *, is_last: bool) -> pl.DataFrame:
     """Return the values of request and user metrics in a part of the file, as text.
 
     `line` is the number of the part's first line, `is_last` means that the part ends the file.
     """
     try:
-        lines = _lines(part)
+        lines = _split_lines(part)
         whole = bool(lines.select((pl.col(_LINE).str.starts_with("{") & pl.col(_LINE).str.ends_with("}")).all()).item())
-        frame = _decoded(lines) if whole else None
+        frame = _decode_lines(lines) if whole else None
     except (PolarsError, PanicException):
         frame = None
     if frame is None:
         # Parse line by line, to name the damaged line.
-        kept = _whole(text, part, line, remarks, is_last=is_last)
+        kept = _drop_incomplete_line(text, part, line, remarks, is_last=is_last)
         try:
-            frame = _decoded(_lines(kept))
+            frame = _decode_lines(_split_lines(kept))
         except (PolarsError, PanicException):
             raise Unusable(f"{text.path}: its lines are not what k6 writes; run k6 with its output json=FILE") from None
     data = pl.col("data").struct
@@ -83,7 +83,7 @@ def _rows(text: Text, part: bytes, line: int, remarks: Remarks, *, is_last: bool
     )
 
 
-def _lines(part: bytes) -> pl.DataFrame:
+def _split_lines(part: bytes) -> pl.DataFrame:
     """Return a table with one column: the lines that are not blank."""
     if not part.strip():
         return pl.DataFrame(schema={_LINE: pl.String})
@@ -93,7 +93,7 @@ def _lines(part: bytes) -> pl.DataFrame:
     return frame.select(pl.col(_LINE).str.strip_chars()).filter(pl.col(_LINE) != "")
 
 
-def _decoded(lines: pl.DataFrame) -> pl.DataFrame:
+def _decode_lines(lines: pl.DataFrame) -> pl.DataFrame:
     """Return the decoded JSON objects of lines with request or user metrics; skip the many lines of other metrics."""
     frame = lines.filter(pl.col(_LINE).str.contains_any([f'"{name}"' for name in _METRICS]))
     if not len(frame):
@@ -101,7 +101,7 @@ def _decoded(lines: pl.DataFrame) -> pl.DataFrame:
     return frame.select(pl.col(_LINE).str.json_decode(pl.Struct(_SCHEMA))).unnest(_LINE)
 
 
-def _whole(text: Text, part: bytes, line: int, remarks: Remarks, *, is_last: bool) -> bytes:
+def _drop_incomplete_line(text: Text, part: bytes, line: int, remarks: Remarks, *, is_last: bool) -> bytes:
     """Return a part of the file without an incomplete last line of the file. Raise Unusable for other damaged lines."""
     lines = part.split(b"\n")
     for at, text_line in enumerate(lines):

@@ -12,12 +12,17 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from plimsoll.ingest.formats.load_results.requests import driver_series, epoch, table, whole_rows
+from plimsoll.ingest.formats.load_results.requests import (
+    convert_epoch,
+    make_driver_series,
+    read_columns,
+    select_whole_rows,
+)
 from plimsoll.ingest.reading import ReadOptions
 from plimsoll.ingest.shared.text import Text
 from plimsoll.model.errors import Unusable
 from plimsoll.model.log import Log, Times, Values
-from plimsoll.model.remark import Kind, Remarks, counted
+from plimsoll.model.remark import Kind, Remarks, format_count
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND, Zone
 
@@ -48,23 +53,23 @@ def read(text: Text, options: ReadOptions) -> Log:
         raise Unusable(f"{text.path}: has no column {lacking[0]}; write it with Locust 1.0 or later")
     shown = [name for name in _PERCENTILES if name in names]
     kind = ["Type"] if "Type" in names else []
-    rows = table(text, ["Timestamp", "User Count", "Name", *kind, *_COUNTS, *shown])
+    rows = read_columns(text, ["Timestamp", "User Count", "Name", *kind, *_COUNTS, *shown])
     numbers = ["User Count", *_COUNTS, *shown]
     floats = [pl.col(name).cast(pl.Float64, strict=False) for name in numbers]
     floats = [pl.when(number.is_finite() & (number >= 0)).then(number) for number in floats]
-    rows = rows.with_columns(epoch("Timestamp").alias("at"), *floats)
-    rows = whole_rows(rows, ("at", "Name", *_COUNTS[:2]), remarks)
+    rows = rows.with_columns(convert_epoch("Timestamp").alias("at"), *floats)
+    rows = select_whole_rows(rows, ("at", "Name", *_COUNTS[:2]), remarks)
     if not len(rows):
         raise Unusable(f"{text.path}: holds no row that can be read; is it the file of a run that sent requests?")
     total = rows.filter(pl.col("Name") == _ALL)
     if not len(total):
         raise Unusable(f'{text.path}: has no rows called "{_ALL}"; is it NAME_stats_history.csv?')
-    operations = _operations(rows.filter(pl.col("Name") != _ALL))
+    operations = _group_operations(rows.filter(pl.col("Name") != _ALL))
     if len(operations) > _MOST_OPERATIONS:
-        left = counted(len(operations) - _MOST_OPERATIONS, "operation")
+        left = format_count(len(operations) - _MOST_OPERATIONS, "operation")
         remarks.add(Kind.SKIPPED, f"{left} left out; give requests whose addresses differ one name in the script")
     columns: dict[Series, Values] = {}
-    reports = _reports(_at_times(total))
+    reports = _find_reports(_select_last_at_times(total))
     if reports is not None:  # responses after the last report are unknown
         is_reported = (pl.col("at") <= reports[-1]) | (pl.col("at") > reports[-1] + _LONGEST_REPORT)
         total = total.filter(is_reported)
@@ -78,7 +83,7 @@ def read(text: Text, options: ReadOptions) -> Log:
     return Log(text.path, NAME, times, tuple(columns.values()), tuple(columns), Zone.parse("UTC"), tuple(remarks))
 
 
-def _operations(rows: pl.DataFrame) -> list[tuple[str, pl.DataFrame]]:
+def _group_operations(rows: pl.DataFrame) -> list[tuple[str, pl.DataFrame]]:
     """Return each operation's name and rows; a name of several request types gets the type as prefix: `GET /cart`."""
     if "Type" in rows.columns:
         is_shared = pl.col("Type").n_unique().over("Name") > 1
@@ -87,12 +92,12 @@ def _operations(rows: pl.DataFrame) -> list[tuple[str, pl.DataFrame]]:
     return sorted((str(name), frame) for (name,), frame in rows.group_by("Name"))
 
 
-def _at_times(rows: pl.DataFrame) -> pl.DataFrame:
+def _select_last_at_times(rows: pl.DataFrame) -> pl.DataFrame:
     """Return one row for each time, the last with that time, in ascending order of time."""
     return rows.sort("at", maintain_order=True).unique("at", keep="last", maintain_order=True)
 
 
-def _reports(rows: pl.DataFrame) -> Times | None:
+def _find_reports(rows: pl.DataFrame) -> Times | None:
     """Return the times (UTC ns) at which workers reported; None if the test ran without workers.
 
     `rows` are the rows for all requests together. There were workers if most increases of the count follow rows in
@@ -117,16 +122,16 @@ def _add(
 
     The growth of counts between two reports of workers is spread over the rows between the reports.
     """
-    rows = _at_times(rows)
+    rows = _select_last_at_times(rows)
     at_rows = rows["at"].to_numpy()
     at = np.searchsorted(times, at_rows)
-    ends = _ends_of_steps(at_rows, reports)
+    ends = _find_step_ends(at_rows, reports)
     steps = np.searchsorted(ends, np.arange(1, len(at_rows)))  # the step of each row but the first
 
     def put(field: str, values: Values) -> None:
         column = np.full(len(times), np.nan)
         column[at] = values
-        columns[driver_series(field, operation)] = column
+        columns[make_driver_series(field, operation)] = column
 
     def put_steps(field: str, values: Values) -> None:
         put(field, np.append(np.nan, values[steps]))
@@ -134,7 +139,7 @@ def _add(
     starts = np.append(0, ends[:-1]).astype(np.intp)
     seconds = (at_rows[ends] - at_rows[starts]) / SECOND
     counts, failures, mean_ms = (rows[name].to_numpy() for name in _COUNTS)
-    done, failed = _growth(counts[ends] - counts[starts]), _growth(failures[ends] - failures[starts])
+    done, failed = _compute_growth(counts[ends] - counts[starts]), _compute_growth(failures[ends] - failures[starts])
     put_steps("requests", done / seconds)
     put_steps("errors", failed / seconds)
     put_steps("error_percent", np.divide(100 * failed, done, out=np.full(len(done), np.nan), where=done > 0))
@@ -149,7 +154,7 @@ def _add(
         put("users", rows["User Count"].to_numpy())
 
 
-def _ends_of_steps(times: Times, reports: Times | None) -> NDArray[np.intp]:
+def _find_step_ends(times: Times, reports: Times | None) -> NDArray[np.intp]:
     """Return the indices of the rows that end a step: the interval over which a rate is computed.
 
     In a distributed run these are the rows of workers' reports, and each row after the last report or in a pause longer
@@ -164,6 +169,6 @@ def _ends_of_steps(times: Times, reports: Times | None) -> NDArray[np.intp]:
     return ends[is_end | (ends == len(times) - 1)]
 
 
-def _growth(growth: Values) -> Values:
+def _compute_growth(growth: Values) -> Values:
     """Return differences of counts, with NaN for negative differences, where the statistics were reset."""
     return np.where(growth >= 0, growth, np.nan)

@@ -12,9 +12,9 @@ import numpy as np
 import polars as pl
 
 from plimsoll.model.log import Times, Values
-from plimsoll.model.remark import Kind, Remarks, counted, listed
+from plimsoll.model.remark import Kind, Remarks, format_count, join_names
 from plimsoll.model.series import Series
-from plimsoll.model.shipped_tables import shipped_table
+from plimsoll.model.shipped_tables import load_shipped_table
 from plimsoll.model.times import SECOND
 
 LABEL = re.compile(r"^(\S+) (CPU|Memory|Swap|Disks I/O|Network I/O|TCP|JMX|EXEC|TAIL)(?: (.*))?$")
@@ -62,7 +62,7 @@ class AgentCounters:
         """
         columns: dict[Series, Values] = {}
         for (label,), rows in self.rows.group_by("label", maintain_order=True):
-            counter = _counter(str(label))
+            counter = _find_counter(str(label))
             if counter is None:
                 continue
             times, values = rows["time"].to_numpy(), rows["value"].to_numpy() * counter.scale
@@ -77,31 +77,33 @@ class AgentCounters:
         return columns
 
 
-def counters_of(rows: pl.DataFrame, remarks: Remarks) -> AgentCounters:
+def select_counters(rows: pl.DataFrame, remarks: Remarks) -> AgentCounters:
     """Return the valid rows of counters, in order of time; add remarks on rows and labels that are left out.
 
     `rows` has the columns of `SCHEMA`, in which `good` is False where the agent had no value.
     """
     labels = rows["label"].unique().sort().to_list()
-    unread = [label for label in labels if _counter(label) is None]
+    unread = [label for label in labels if _find_counter(label) is None]
     if labels:
-        hosts = listed(sorted({label.partition(" ")[0] for label in labels}), 3)
-        text = f"{counted(len(rows), 'row')} of JMeter's PerfMon Metrics Collector: counters of {hosts}, no requests"
+        hosts = join_names(sorted({label.partition(" ")[0] for label in labels}), 3)
+        text = (
+            f"{format_count(len(rows), 'row')} of JMeter's PerfMon Metrics Collector: counters of {hosts}, no requests"
+        )
         remarks.add(Kind.NOTED, text, count=len(rows))
     if unread:
         count = int(rows["label"].is_in(unread).sum())
-        text = f"{counted(count, 'row')} of metrics that no signal has left out: {listed(unread, 3)}"
+        text = f"{format_count(count, 'row')} of metrics that no signal has left out: {join_names(unread, 3)}"
         remarks.add(Kind.SKIPPED, text, count=count)
     whole = rows.filter(pl.col("good") & pl.col("time").is_not_null() & (pl.col("value") >= 0))
     if lost := len(rows) - len(whole):
-        remarks.add(Kind.SKIPPED, f"{counted(lost, 'row')} in which its agent gave no value left out", count=lost)
+        remarks.add(Kind.SKIPPED, f"{format_count(lost, 'row')} in which its agent gave no value left out", count=lost)
     return AgentCounters(whole.sort("time"))
 
 
-def _counter(label: str) -> _AgentCounter | None:
+def _find_counter(label: str) -> _AgentCounter | None:
     """Return the counter that a label names; None if Plimsoll does not use it (processes, sockets, commands)."""
     match = LABEL.match(label)
-    table = shipped_table("plimsoll.ingest.formats.load_results", "perfmon_agent.yaml", dict[str, _Metric])
+    table = load_shipped_table("plimsoll.ingest.formats.load_results", "perfmon_agent.yaml", dict[str, _Metric])
     metric = table.get(match[2]) if match else None
     if match is None or metric is None:
         return None

@@ -19,9 +19,9 @@ from plimsoll.ingest.formats.load_results.perfmon_agent import AgentCounters
 from plimsoll.ingest.shared.same_time import MOST_LEFT_OUT
 from plimsoll.ingest.shared.separate_runs import run_starts
 from plimsoll.ingest.shared.text import Text
-from plimsoll.model.errors import Unusable, printable
+from plimsoll.model.errors import Unusable, escape
 from plimsoll.model.log import Log, Times, Values
-from plimsoll.model.remark import Kind, Remarks, counted
+from plimsoll.model.remark import Kind, Remarks, format_count
 from plimsoll.model.series import LOAD_DRIVER, Series
 from plimsoll.model.times import SECOND, Zone
 
@@ -63,22 +63,22 @@ def log_of(path: Path, name: str, requests: Requests, remarks: Remarks) -> Log:
     """
     if not len(requests.start) and not len(requests.counters.times):
         raise Unusable(f"{path}: holds no request that can be read; is it the file of a run that sent some?")
-    codes, operations = _operations(requests.operation, remarks)
-    spans = _spans_of_runs(requests)
+    codes, operations = _number_operations(requests.operation, remarks)
+    spans = _find_run_spans(requests)
     days = (spans[-1][1] - spans[0][0]) / (86400 * SECOND)
-    fewest = min(int(_within(requests, span).sum()) for span in spans) if len(requests.start) else _LEAST_OF_RUN
+    fewest = min(int(_select_within(requests, span).sum()) for span in spans) if len(requests.start) else _LEAST_OF_RUN
     longest = max(end - start for start, end in spans)
     if days > _LONGEST_DAYS and (fewest < _LEAST_OF_RUN or longest > _LONGEST_DAYS * 86400 * SECOND):
         raise Unusable(f"{path}: its requests reach over {days:,.0f} days; where a time is damaged, delete its line")
     step = next(seconds for shortest, seconds in _STEPS if longest / SECOND >= shortest) * SECOND
     tables: list[tuple[Times, dict[Series, Values]]] = []
     for span in spans:
-        inside = _within(requests, span)
+        inside = _select_within(requests, span)
         start, end, operation = requests.start[inside], requests.end[inside], requests.operation.filter(inside)
         failed = None if requests.failed is None else requests.failed[inside]
         run = Requests(start, end, operation, failed, requests.users)
-        edges = _edges(span, step)
-        columns = _table(run, codes.filter(inside), operations, edges) if len(requests.start) else {}
+        edges = _compute_edges(span, step)
+        columns = _build_table(run, codes.filter(inside), operations, edges) if len(requests.start) else {}
         tables.append((edges, columns | requests.counters.columns(edges)))
     times = np.concatenate([edges[1:] for edges, _ in tables])
     columns = {
@@ -88,7 +88,7 @@ def log_of(path: Path, name: str, requests: Requests, remarks: Remarks) -> Log:
     return Log(path, name, times, tuple(columns.values()), tuple(columns), Zone.parse("UTC"), tuple(remarks))
 
 
-def _spans_of_runs(requests: Requests) -> list[tuple[int, int]]:
+def _find_run_spans(requests: Requests) -> list[tuple[int, int]]:
     """Return the start and end (UTC ns) of each run; a pause between two runs is longer than either of the two.
 
     The last run lasts as long as users wait for responses, or counters of hosts are recorded in the same file.
@@ -107,13 +107,13 @@ def _spans_of_runs(requests: Requests) -> list[tuple[int, int]]:
     return spans
 
 
-def _within(requests: Requests, span: tuple[int, int]) -> NDArray[np.bool_]:
+def _select_within(requests: Requests, span: tuple[int, int]) -> NDArray[np.bool_]:
     return (requests.start >= span[0]) & (requests.start <= span[1])
 
 
-def _table(requests: Requests, codes: pl.Series, operations: Sequence[str], edges: Times) -> dict[Series, Values]:
+def _build_table(requests: Requests, codes: pl.Series, operations: Sequence[str], edges: Times) -> dict[Series, Values]:
     """Return the values of one run's series in each step between `edges` (UTC ns)."""
-    at = np.clip(_edge(requests.end, edges) - 1, 0, len(edges) - 2)
+    at = np.clip(_find_edges(requests.end, edges) - 1, 0, len(edges) - 2)
     frame = pl.DataFrame({"step": at, "operation": codes, "took": (requests.end - requests.start) / SECOND})
     if requests.failed is not None:
         frame = frame.with_columns(failed=pl.Series(requests.failed))
@@ -122,18 +122,18 @@ def _table(requests: Requests, codes: pl.Series, operations: Sequence[str], edge
     seconds = np.diff(edges) / SECOND
     # The length of all steps but the last is that of the first.
     steps = np.clip((requests.start - edges[0]) // (edges[1] - edges[0]), 0, len(edges) - 2)
-    columns[driver_series("requests_begun")] = np.bincount(steps, minlength=len(seconds)) / seconds
-    waited = _waited(requests.start, edges) - _waited(requests.end, edges)
-    columns[driver_series("in_flight")] = np.diff(waited) / seconds
+    columns[make_driver_series("requests_begun")] = np.bincount(steps, minlength=len(seconds)) / seconds
+    waited = _sum_waits(requests.start, edges) - _sum_waits(requests.end, edges)
+    columns[make_driver_series("in_flight")] = np.diff(waited) / seconds
     if requests.users is not None:
-        columns[driver_series("users")] = _mean_of_steps(*requests.users, edges)
+        columns[make_driver_series("users")] = _average_steps(*requests.users, edges)
     if len(operations) > 1:
         for code, operation in enumerate(operations):
             _add(columns, operation, frame.filter(pl.col("operation") == code), edges)
     return columns
 
 
-def _edges(span: tuple[int, int], step: int) -> Times:
+def _compute_edges(span: tuple[int, int], step: int) -> Times:
     """Return the edges (UTC ns) of a run's steps; the length of the last step may differ by half a step."""
     start, end = span
     count = max(round((end - start) / step), 1)
@@ -142,12 +142,12 @@ def _edges(span: tuple[int, int], step: int) -> Times:
     return edges
 
 
-def _edge(times: Times, edges: Times) -> Times:
+def _find_edges(times: Times, edges: Times) -> Times:
     """Return the index of the first edge at or after each time."""
     return np.clip(-((edges[0] - times) // (edges[1] - edges[0])), 0, len(edges) - 1)
 
 
-def _operations(names: pl.Series, remarks: Remarks) -> tuple[pl.Series, list[str]]:
+def _number_operations(names: pl.Series, remarks: Remarks) -> tuple[pl.Series, list[str]]:
     """Return the operation number of each request, and the operations' names by number.
 
     Beyond `_MOST_OPERATIONS`, the rarest operations become one operation, `OTHER`, with a remark.
@@ -161,7 +161,8 @@ def _operations(names: pl.Series, remarks: Remarks) -> tuple[pl.Series, list[str
     if len(kept) < len(by_count):
         remarks.add(
             Kind.NOTED,
-            f"{counted(len(by_count), 'operation')}: the {len(kept)} with most requests are kept apart, the others are "
+            f"{format_count(len(by_count), 'operation')}: the {len(kept)} with most requests are kept apart, the "
+            "others are "
             f'one, "{OTHER}"; give requests whose addresses differ one name in the script',
         )
     code = np.full(len(counts), len(kept))
@@ -185,25 +186,25 @@ def _add(columns: dict[Series, Values], operation: str | None, frame: pl.DataFra
         return filled
 
     done = column("n", 0)
-    columns[driver_series("requests", operation)] = done / seconds
+    columns[make_driver_series("requests", operation)] = done / seconds
     if "failed" in frame.columns:
         failed = column("failed", 0)
-        columns[driver_series("errors", operation)] = failed / seconds
+        columns[make_driver_series("errors", operation)] = failed / seconds
         share = np.divide(100 * failed, done, out=np.full(count, np.nan), where=done > 0)
-        columns[driver_series("error_percent", operation)] = share
+        columns[make_driver_series("error_percent", operation)] = share
     for name in ("mean", *(f"p{value * 100:.0f}" for value in _PERCENTILES)):
-        columns[driver_series(f"response_{name}_s", operation)] = column(name, np.nan)
+        columns[make_driver_series(f"response_{name}_s", operation)] = column(name, np.nan)
 
 
-def _waited(times: Times, edges: Times) -> Values:
+def _sum_waits(times: Times, edges: Times) -> Values:
     """Return for each edge the sum, over all earlier `times`, of the seconds from that time to the edge."""
-    at = _edge(times, edges)
+    at = _find_edges(times, edges)
     before = np.cumsum(np.bincount(at, minlength=len(edges)))
     sums = np.cumsum(np.bincount(at, weights=(times - edges[0]) / SECOND, minlength=len(edges)))
     return (edges - edges[0]) / SECOND * before - sums
 
 
-def _mean_of_steps(times: Times, values: Values, edges: Times) -> Values:
+def _average_steps(times: Times, values: Values, edges: Times) -> Values:
     """Return the time-weighted mean in each step; a value is valid until the next value, and NaN before the first."""
     order = np.argsort(times, kind="stable")
     times, values = times[order], values[order]
@@ -219,20 +220,20 @@ def _mean_of_steps(times: Times, values: Values, edges: Times) -> Values:
     return full
 
 
-def driver_series(field: str, operation: str | None = None) -> Series:
+def make_driver_series(field: str, operation: str | None = None) -> Series:
     """Return the load driver's series of a field, for one operation, or for all requests (None)."""
     if operation is None:
         return Series(DRIVER, LOAD_DRIVER[0], (), field, f"load driver {field}")
-    shown = printable(operation)
+    shown = escape(operation)
     return Series(DRIVER, LOAD_DRIVER[1], (("operation", shown),), field, f"load driver({shown}) {field}")
 
 
-def table(text: Text, columns: Sequence[str], separator: str = ",", quote: str | None = '"') -> pl.DataFrame:
+def read_columns(text: Text, columns: Sequence[str], separator: str = ",", quote: str | None = '"') -> pl.DataFrame:
     """Return the named columns of a CSV file, as text. Raise Unusable if the file is damaged."""
-    return cells(text, columns=list(columns), separator=separator, quote_char=quote, infer_schema=False)
+    return read_cells(text, columns=list(columns), separator=separator, quote_char=quote, infer_schema=False)
 
 
-def cells(text: Text, **options: Any) -> pl.DataFrame:
+def read_cells(text: Text, **options: Any) -> pl.DataFrame:
     """Return a CSV file as parsed by polars with the given options. Raise Unusable if the file is damaged."""
     try:
         try:
@@ -243,7 +244,7 @@ def cells(text: Text, **options: Any) -> pl.DataFrame:
         raise Unusable(f"{text.path}: is no whole table; copy it again, or delete the lines that are damaged") from None
 
 
-def whole_rows(frame: pl.DataFrame, needed: Sequence[str], remarks: Remarks) -> pl.DataFrame:
+def select_whole_rows(frame: pl.DataFrame, needed: Sequence[str], remarks: Remarks) -> pl.DataFrame:
     """Return the rows that have all `needed` cells; add a remark on the other rows."""
     if not sum(frame[name].null_count() for name in needed):
         return frame
@@ -252,13 +253,13 @@ def whole_rows(frame: pl.DataFrame, needed: Sequence[str], remarks: Remarks) -> 
     if lost:
         remarks.add(
             Kind.CUT if lost > max(MOST_LEFT_OUT * len(frame), 1) else Kind.SKIPPED,
-            f"{counted(lost, 'row')} without a time, a duration, an operation or a result left out",
+            f"{format_count(lost, 'row')} without a time, a duration, an operation or a result left out",
             count=lost,
         )
     return whole
 
 
-def epoch(column: str) -> pl.Expr:
+def convert_epoch(column: str) -> pl.Expr:
     """Return an expression that converts times since 1970 to UTC ns; null for implausible times.
 
     The size of a number tells whether it is in s, ms, µs or ns.
@@ -276,7 +277,7 @@ def epoch(column: str) -> pl.Expr:
     return pl.when(otherwise.is_between(_EARLIEST, _LATEST)).then(otherwise)
 
 
-def milliseconds(column: str) -> pl.Expr:
+def convert_milliseconds(column: str) -> pl.Expr:
     """Return an expression that converts milliseconds to ns; null for text, negative numbers, and more than a month."""
     number = pl.col(column).cast(pl.Float64, strict=False)
     return pl.when(number.is_between(0, 31 * 86_400_000)).then((number * _MILLION).round().cast(pl.Int64))

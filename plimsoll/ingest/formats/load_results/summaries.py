@@ -14,8 +14,8 @@ from plimsoll.ingest.reading import ReadOptions
 from plimsoll.ingest.shared.text import Text
 from plimsoll.model.errors import NoLog, Unusable
 from plimsoll.model.log import Log
-from plimsoll.model.remark import counted
-from plimsoll.model.shipped_tables import shipped_table
+from plimsoll.model.remark import format_count
+from plimsoll.model.shipped_tables import load_shipped_table
 
 NAME = "summary-of-a-load-driver"
 _MANY = 0.05  # of the requests; the share from which the review doubts a run
@@ -41,43 +41,43 @@ class SummaryFormat:
     good: tuple[str, ...] = ()
 
 
-def _formats() -> Mapping[str, SummaryFormat]:
-    return shipped_table("plimsoll.ingest.formats.load_results", "summaries.yaml", dict[str, SummaryFormat])
+def _load_formats() -> Mapping[str, SummaryFormat]:
+    return load_shipped_table("plimsoll.ingest.formats.load_results", "summaries.yaml", dict[str, SummaryFormat])
 
 
 def sniff(text: Text) -> bool:
     """Return whether the file is a summary in a known format."""
-    return _driver(text) is not None
+    return _find_driver(text) is not None
 
 
 def read(text: Text, options: ReadOptions) -> Log:
     """Raise the error that shows the figures: NoLog, or Unusable if many requests failed or the file is damaged."""
     del options
-    driver = _driver(text) or ""
-    form = _formats()[driver]
+    driver = _find_driver(text) or ""
+    form = _load_formats()[driver]
     try:
-        requests, failed, mean = _figures(text, form)
+        requests, failed, mean = _read_figures(text, form)
     except (ValueError, TypeError, AttributeError, LookupError, StopIteration, RecursionError):
         raise Unusable(f"{text.path}: is no whole summary of {driver}; copy it again") from None
     share = failed / requests if requests else 1.0
     took = "" if mean is None else f", {mean * form.scale:.3g} s on average"
     raise (Unusable if share >= _MANY else NoLog)(
         f"{text.path}: a summary of {driver} without the times of its requests, which cannot be laid beside counters: "
-        f"{counted(requests, 'request')}, {failed:,} failed ({100 * share:.3g} %){took}; {form.advice}"
+        f"{format_count(requests, 'request')}, {failed:,} failed ({100 * share:.3g} %){took}; {form.advice}"
     )
 
 
-def _driver(text: Text) -> str | None:
+def _find_driver(text: Text) -> str | None:
     head = text.data[: text.first_line[1] + 4096][text.first_line[1] :].decode("utf-8", errors="replace")
-    return next((name for name, form in _formats().items() if form.begins in head), None)
+    return next((name for name, form in _load_formats().items() if form.begins in head), None)
 
 
-def _figures(text: Text, form: SummaryFormat) -> tuple[int, int, float | None]:
+def _read_figures(text: Text, form: SummaryFormat) -> tuple[int, int, float | None]:
     """Return the number of requests, the number of failed ones, and the mean time in the driver's unit, if given."""
     if not form.status:
         results = json.loads(text.data[:])
-        requests, failed = (sum(_numbers(results, paths)) for paths in (form.requests, form.failed))
-        return round(requests), round(failed), next(_numbers(results, (form.mean,)), None)
+        requests, failed = (sum(_list_numbers(results, paths)) for paths in (form.requests, form.failed))
+        return round(requests), round(failed), next(_list_numbers(results, (form.mean,)), None)
     lines = text.data[:].decode("utf-8", errors="replace").split("\n")
     rows = list(csv.DictReader(line for line in lines if line.strip()))
     if form.counts is not None:
@@ -88,11 +88,11 @@ def _figures(text: Text, form: SummaryFormat) -> tuple[int, int, float | None]:
     return len(rows), sum(cell not in form.good for cell in status), sum(times) / len(times) if times else None
 
 
-def _numbers(results: Any, paths: Sequence[str]) -> Iterator[float]:
+def _list_numbers(results: Any, paths: Sequence[str]) -> Iterator[float]:
     """Yield the numbers at dotted paths, in which `*` matches all keys, and `5*` all keys that begin with 5."""
     for path in paths:
         name, _, rest = path.partition(".")
         inner = results if isinstance(results, Mapping) else {}
         for key, value in inner.items():
             if key == name or (name.endswith("*") and key.startswith(name[:-1])):
-                yield from _numbers(value, (rest,)) if rest else (float(value or 0),)
+                yield from _list_numbers(value, (rest,)) if rest else (float(value or 0),)

@@ -9,7 +9,7 @@ import re
 import numpy as np
 import polars as pl
 
-from plimsoll.ingest.formats.load_results.requests import Requests, cells, epoch, log_of, whole_rows
+from plimsoll.ingest.formats.load_results.requests import Requests, convert_epoch, log_of, read_cells, select_whole_rows
 from plimsoll.ingest.reading import ReadOptions
 from plimsoll.ingest.shared.text import Text
 from plimsoll.model.log import Log
@@ -34,23 +34,23 @@ def read(text: Text, options: ReadOptions) -> Log:
     del options
     remarks = Remarks(str(text.path))
     if text.header[:1] == b"{":
-        rows = cells(text, has_header=False, separator="\x01", quote_char=None, schema={"line": pl.String})
+        rows = read_cells(text, has_header=False, separator="\x01", quote_char=None, schema={"line": pl.String})
         names = {"start": "timestamp", **{name: name for name in _READ[1:]}}
         rows = rows.select(
             pl.col("line").str.json_path_match(f"$.{key}").alias(name) for name, key in names.items()
         ).with_columns(pl.col("start").str.to_datetime(time_unit="ns", time_zone="UTC", strict=False).cast(pl.Int64))
     else:
         schema = dict.fromkeys(_CELLS, pl.String)
-        rows = cells(text, has_header=False, schema=schema, missing_columns="insert").select(_READ)
+        rows = read_cells(text, has_header=False, schema=schema, missing_columns="insert").select(_READ)
     code = pl.col("code").cast(pl.Int64, strict=False)
     latency = pl.col("latency").cast(pl.Int64, strict=False)
     rows = rows.select(
-        start=epoch("start"),
+        start=convert_epoch("start"),
         failed=~code.is_between(*_SUCCESS),
         latency=pl.when(latency.is_between(0, _LONGEST)).then(latency),
         operation=pl.concat_str("method", "url", separator=" "),
     )
-    rows = whole_rows(rows, ("start", "latency", "operation", "failed"), remarks)
+    rows = select_whole_rows(rows, ("start", "latency", "operation", "failed"), remarks)
     start, latencies = (rows[name].to_numpy().astype(np.int64) for name in ("start", "latency"))
     requests = Requests(start, start + latencies, rows["operation"], rows["failed"].to_numpy())
     return log_of(text.path, NAME, requests, remarks)

@@ -8,12 +8,12 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from plimsoll.ingest.formats.perfmon.header import TableLayout, are_words, says_typeperf
+from plimsoll.ingest.formats.perfmon.header import TableLayout, are_words, is_typeperf_message
 from plimsoll.ingest.formats.perfmon.left_out import LeftOut
-from plimsoll.ingest.formats.perfmon.regular import TIME, Rows, schema_of, wall_clock
+from plimsoll.ingest.formats.perfmon.regular import TIME, Rows, make_schema, parse_wall_clock
 from plimsoll.ingest.shared.text import split
 from plimsoll.model.errors import Unusable
-from plimsoll.model.remark import counted, short
+from plimsoll.model.remark import format_count, shorten
 
 # A row in which only some cells are quoted.
 _MIXED = r'(?:"[^"]*"|[^"{0}]*)(?:{0}(?:"[^"]*"|[^"{0}]*))*'
@@ -84,11 +84,11 @@ class ByLine:
         for at in written:
             is_last = piece.is_last and at == written[-1]
             is_open = is_last and piece.is_open
-            row = self._row(lines[at], first_line + at, is_torn=at in torn, is_last=is_last, is_open=is_open)
+            row = self._split_row(lines[at], first_line + at, is_torn=at in torn, is_last=is_last, is_open=is_open)
             if row:
                 rows.append(row)
                 numbers.append(first_line + at)
-        parsed = self._parsed(rows, numbers)
+        parsed = self._parse_rows(rows, numbers)
         self._left_out.count(parsed)
         return parsed
 
@@ -103,7 +103,7 @@ class ByLine:
                 return cells
         return split(line, separator) if self._mixed.fullmatch(line) else None
 
-    def _whole_cells(self, line: str, *, is_open: bool) -> list[str] | None:
+    def _split_whole_cells(self, line: str, *, is_open: bool) -> list[str] | None:
         """Return the complete cells of the file's last row; None if the row was not cut short, or is damaged.
 
         A row with a line end counts as cut short only if it ends within quotes.
@@ -120,7 +120,7 @@ class ByLine:
         cells = self._split(line) if is_open else None
         return cells if cells is None or line[-1] == '"' else cells[:-1]
 
-    def _row(self, line: str, number: int, *, is_torn: bool, is_last: bool, is_open: bool) -> list[str] | None:
+    def _split_row(self, line: str, number: int, *, is_torn: bool, is_last: bool, is_open: bool) -> list[str] | None:
         """Return the cells of a row; None if the line is left out.
 
         `is_torn` means that the line, but no line beside it, lacks a carriage return; `is_last` and `is_open` are as in
@@ -142,7 +142,7 @@ class ByLine:
             cells += [""] * (width - len(cells))
         is_bare = is_open and line[-1] not in '" '
         if is_last and (cells is None or len(cells) < width or is_bare):
-            whole, text = self._whole_cells(line, is_open=is_open), line.strip('"')
+            whole, text = self._split_whole_cells(line, is_open=is_open), line.strip('"')
             begins_with_a_time = _TIME.match(text) or _CUT_TIME.fullmatch(text)
             if whole is not None and len(whole) < width and (len(whole) > 1 or begins_with_a_time):
                 return self._cut(whole, number)
@@ -150,7 +150,7 @@ class ByLine:
             self._take_other(line, cells, number)
             return None
         if _DAY_FIRST.match(cells[0]):
-            self._left_out.day_first.append((number, short(cells[0])))
+            self._left_out.day_first.append((number, shorten(cells[0])))
         if is_torn and '"' not in line:
             reason = "the line ends otherwise than those around it, so that it may be cut"
             self._left_out.rows.append((number, f"{reason}: left out", f"{reason}; record the log again"))
@@ -176,22 +176,22 @@ class ByLine:
 
     def _take_header(self, line: str, number: int) -> None:
         if line.strip() != self._header:
-            raise self._another(number, "here")
+            raise self._explain_another_log(number, "here")
         self.headers.append(number)
         self._left_out.lines.append((number, "the header is here again"))
 
     def _take_other(self, line: str, cells: list[str] | None, number: int) -> None:
         """Leave out a line that is not a row, with a remark. Raise Unusable if the line is another log's header."""
-        if says_typeperf(line.strip()):
+        if is_typeperf_message(line.strip()):
             self._left_out.lines.append((number, f'typeperf\'s closing line "{line.strip()}"'))
             return
         if "\\\\" in line and _COUNTER.search(line) and self._header not in line:
-            raise self._another(number, "here" if _COUNTER.search(line[:64]) else "within this line")
+            raise self._explain_another_log(number, "here" if _COUNTER.search(line[:64]) else "within this line")
         width = self._layout.width
         if are_words(line):
-            self._left_out.lines.append((number, f'"{short(line.strip())}" is no row: left out'))
+            self._left_out.lines.append((number, f'"{shorten(line.strip())}" is no row: left out'))
         elif cells and len(cells) == width:
-            text = short(cells[0])
+            text = shorten(cells[0])
             self._left_out.rows.append((number, f'"{text}" is not a time: the row is left out', _NO_TIME.format(text)))
         elif cells is None:
             self._lost_cells = True
@@ -199,24 +199,24 @@ class ByLine:
             self._left_out.rows.append((number, f"{reason}: left out", f"{reason}; export the log again with relog"))
         else:
             self._lost_cells = True
-            has = counted(len(cells), "cell")
+            has = format_count(len(cells), "cell")
             reason = f"the row has {has} where the header has {width}: left out"
-            self._left_out.rows.append((number, reason, _NO_MATCH.format(counted(width, "cell"), len(cells))))
+            self._left_out.rows.append((number, reason, _NO_MATCH.format(format_count(width, "cell"), len(cells))))
 
-    def _another(self, number: int, place: str) -> Unusable:
+    def _explain_another_log(self, number: int, place: str) -> Unusable:
         before = "this line" if place == "here" else "its header"
         return Unusable(
             f"{self._layout.file}:{number}: another log with a header of its own begins {place}; "
             f"split the file before {before}"
         )
 
-    def _parsed(self, rows: list[list[str]], lines: list[int]) -> Rows:
+    def _parse_rows(self, rows: list[list[str]], lines: list[int]) -> Rows:
         """Return parsed times and numbers. Rows without a time, or with parts of two rows, are left out."""
-        frame = self._frame(rows)
-        local = wall_clock(frame.drop_in_place(TIME))
+        frame = self._build_frame(rows)
+        local = parse_wall_clock(frame.drop_in_place(TIME))
         doubtful: set[int] = set()
         for row in np.flatnonzero(local.is_null().to_numpy()).tolist():
-            text = short(rows[row][0])
+            text = shorten(rows[row][0])
             reason = f'"{text}" is not a time: the row is left out'
             self._left_out.rows.append((lines[row], reason, _NO_TIME.format(text)))
             doubtful.add(row)
@@ -233,7 +233,7 @@ class ByLine:
                     parsed.setdefault(at, {})[row] = value
                 elif self._layout.counters[at].startswith("\\") and _TWO_ROWS.search(text[:200]):
                     doubtful.add(row)
-                    reason = f'"{short(text)}" may be where another row goes on'
+                    reason = f'"{shorten(text)}" may be where another row goes on'
                     self._left_out.rows.append((lines[row], f"{reason}: left out", f"{reason}; record the log again"))
                     break
                 else:
@@ -247,9 +247,9 @@ class ByLine:
         kept = [row for row in range(len(rows)) if row not in doubtful]
         return Rows(local[kept], frame[kept].get_columns(), [lines[row] for row in kept])
 
-    def _frame(self, rows: Sequence[Sequence[str]]) -> pl.DataFrame:
+    def _build_frame(self, rows: Sequence[Sequence[str]]) -> pl.DataFrame:
         """Return the numbers of rows as columns; null for cells that polars does not read as numbers."""
-        schema = schema_of(self._layout)
+        schema = make_schema(self._layout)
         if not rows:
             return pl.DataFrame(schema=schema)
         text = "\n".join(map(_JOINT.join, rows)).encode()

@@ -4,11 +4,11 @@ import re
 from collections.abc import Sequence
 
 from plimsoll.ingest.shared.text import Text, read_as, split
-from plimsoll.ingest.shared.zones import stated
+from plimsoll.ingest.shared.zones import make_stated_zone
 from plimsoll.model.errors import Unusable
 from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.parameters import Parameter
-from plimsoll.model.remark import Kind, Remarks, short
+from plimsoll.model.remark import Kind, Remarks, shorten
 from plimsoll.model.times import Zone
 
 # Text that cannot be part of a row: it begins with a letter, and has no quotes, paths or cells with numbers.
@@ -50,7 +50,7 @@ _SEPARATORS = {",": "commas", "\t": "tabs"}
 _TO_DO = "export the log again with relog, or write the paths there"
 
 
-def own_separator(header: bytes) -> bytes | None:
+def find_stated_separator(header: bytes) -> bytes | None:
     """Return the separator that a header's first cell states (PDH-CSV or PDH-TSV); None if it states none."""
     match = _SIGN.match(header)
     return match and (b"," if match[1] == b"C" else b"\t")
@@ -62,11 +62,11 @@ def read_header(text: Text, separator: str, remarks: Remarks) -> tuple[str, Tabl
     Raise Unusable if the header is incomplete or has no counter.
     """
     line, _, stop = text.first_line
-    raw, stop, last = _whole(text, stop, line, remarks)
+    raw, stop, last = _read_whole_header(text, stop, line, remarks)
     decoded, guessed = text.decode(raw)
     if guessed:
         remarks.add(Kind.GUESSED, f"the header is not UTF-8: {read_as(guessed)}")
-    cells, is_cut = _cells(decoded.rstrip(" "), separator)
+    cells, is_cut = _split_cells(decoded.rstrip(" "), separator)
     if is_cut:
         remarks.add(Kind.NOTED, f"the header is cut short: the name of its last column, {len(cells)}, may not be whole")
     if len(cells) < 2:
@@ -78,12 +78,12 @@ def read_header(text: Text, separator: str, remarks: Remarks) -> tuple[str, Tabl
         )
     _fit_last_separator(cells, text.line_at(stop + 1), separator, remarks)
     if not any(cell.startswith("\\") for cell in cells):
-        raise no_paths(text)
+        raise explain_missing_paths(text)
     refuse_another_beside(text, cells)
     return cells[0], TableLayout(str(text.path), text.header, stop + 1, last + 1, separator, cells[1:])
 
 
-def no_paths(text: Text) -> Unusable:
+def explain_missing_paths(text: Text) -> Unusable:
     """Return the error for a header without counter paths."""
     return Unusable(rf"{text.path}: no column of the header is a counter path such as \\HOST\System\Threads; {_TO_DO}")
 
@@ -97,11 +97,11 @@ def refuse_another_beside(text: Text, cells: Sequence[str]) -> None:
         )
 
 
-def zone_of(cell: str, zone: Zone | None, remarks: Remarks) -> Zone:
+def find_zone(cell: str, zone: Zone | None, remarks: Remarks) -> Zone:
     """Return the zone in a header's first cell, else the caller's `zone`, else an unknown zone, with a remark."""
     match = _ZONE.fullmatch(cell)
     if match and abs(int(match["bias"])) < 24 * 60:
-        return stated(match["name"], int(match["bias"]), zone, remarks)
+        return make_stated_zone(match["name"], int(match["bias"]), zone, remarks)
     if zone is not None:
         return zone
     if _NO_ZONE.fullmatch(cell):
@@ -112,13 +112,13 @@ def zone_of(cell: str, zone: Zone | None, remarks: Remarks) -> Zone:
     else:
         remarks.add(
             Kind.GUESSED,
-            f'the time zone in the header is cut off ("{short(cell)}"), its offset lost: '
+            f'the time zone in the header is cut off ("{shorten(cell)}"), its offset lost: '
             f"times are the log's own clock's; name the zone with {Parameter.ZONE}",
         )
     return Zone.unknown()
 
 
-def _whole(text: Text, stop: int, line: int, remarks: Remarks) -> tuple[bytes, int, int]:
+def _read_whole_header(text: Text, stop: int, line: int, remarks: Remarks) -> tuple[bytes, int, int]:
     """Return the header, its end offset and its last line number. The last cell, a description, may span lines.
 
     Raise Unusable if the names of counters continue on the next line.
@@ -138,7 +138,7 @@ def _whole(text: Text, stop: int, line: int, remarks: Remarks) -> tuple[bytes, i
                 return b" ".join(parts), end, last
     goes_on = _PATHS.match(following) or (is_open and b'"' in following and not _ROW.match(following))
     is_bare = b'"' not in text.header and are_words(following.decode("latin-1"))
-    if goes_on or (is_bare and not says_typeperf(following.decode("latin-1"))):
+    if goes_on or (is_bare and not is_typeperf_message(following.decode("latin-1"))):
         raise Unusable(
             f"{text.path}:{line}: the header goes on in line {line + 1}, or rows and columns are swapped; put all "
             "names into one line, or record the log into a file instead of a console"
@@ -146,7 +146,7 @@ def _whole(text: Text, stop: int, line: int, remarks: Remarks) -> tuple[bytes, i
     return text.header, stop, line
 
 
-def _cells(header: str, separator: str) -> tuple[list[str], bool]:
+def _split_cells(header: str, separator: str) -> tuple[list[str], bool]:
     """Return the cells of a header, and whether the header is cut short within the last cell."""
     cells = split(header, separator)
     if header.count('"') == 2 * len(cells) and not any('"' in cell for cell in cells):
@@ -179,7 +179,7 @@ def _fit_last_separator(cells: list[str], first: bytes, separator: str, remarks:
         cells.append("")
 
 
-def says_typeperf(line: str) -> bool:
+def is_typeperf_message(line: str) -> bool:
     """Return whether a line is the message that typeperf prints at its end."""
     return line.startswith(_TYPEPERF_SAYS)
 

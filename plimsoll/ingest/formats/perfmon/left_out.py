@@ -9,8 +9,8 @@ from plimsoll.ingest.formats.perfmon.header import TableLayout
 from plimsoll.ingest.formats.perfmon.regular import Rows
 from plimsoll.ingest.shared.same_time import LONGEST_HOLE, MOST_LEFT_OUT
 from plimsoll.model.errors import Unusable
-from plimsoll.model.log import Times, Values, count_samples, sampling_interval
-from plimsoll.model.remark import MAX_SHOWN, Kind, Remarks, and_more, counted, short
+from plimsoll.model.log import Times, Values, count_samples, find_sampling_interval
+from plimsoll.model.remark import MAX_SHOWN, Kind, Remarks, format_count, format_more, shorten
 
 _HOPELESS = 50
 
@@ -79,7 +79,7 @@ class LeftOut:
                 "spreadsheet)"
             )
         for at, strange in sorted(self._strange.items()):
-            name = f'"{short(strange.text)}" is not a number: no sample{and_more(strange.count)}'
+            name = f'"{shorten(strange.text)}" is not a number: no sample{format_more(strange.count)}'
             counter = self._layout.counters[at]
             remarks.add(Kind.SKIPPED, name, line=strange.line, counter=counter, count=strange.count)
 
@@ -103,7 +103,7 @@ class LeftOut:
 
         `times` and `lines` are the times and line numbers of the rows that were read.
         """
-        interval = sampling_interval(np.sort(times)) if self.rows and len(times) > 1 else None
+        interval = find_sampling_interval(np.sort(times)) if self.rows and len(times) > 1 else None
         if interval is None:
             return False
         behind = np.searchsorted(np.asarray(lines), [number for number, _, _ in self.rows])
@@ -115,4 +115,4 @@ def _tell_some(reasons: list[tuple[int, str]], noun: str, remarks: Remarks) -> N
     for at, reason in reasons[:MAX_SHOWN]:
         remarks.add(Kind.SKIPPED, reason, line=at)
     if (value := len(reasons) - MAX_SHOWN) > 0:
-        remarks.add(Kind.SKIPPED, f"{counted(value, f'more {noun}')} like these: left out", count=value)
+        remarks.add(Kind.SKIPPED, f"{format_count(value, f'more {noun}')} like these: left out", count=value)

@@ -8,20 +8,20 @@ from functools import partial
 
 import numpy as np
 
-from plimsoll.ingest.formats.perfmon.header import TableLayout, no_paths, read_header, zone_of
+from plimsoll.ingest.formats.perfmon.header import TableLayout, explain_missing_paths, find_zone, read_header
 from plimsoll.ingest.formats.perfmon.plain import CounterTable, read_plain
 from plimsoll.ingest.reading import ReadOptions
-from plimsoll.ingest.shared.clock import in_order, to_utc
-from plimsoll.ingest.shared.same_time import are_many, differ
+from plimsoll.ingest.shared.clock import convert_to_utc, sort_times
+from plimsoll.ingest.shared.same_time import are_many, compare_columns
 from plimsoll.ingest.shared.text import Text
 from plimsoll.model.counter_names.unrecognised import is_judged
 from plimsoll.model.errors import Unusable
 from plimsoll.model.group_pairs import group_pairs
 from plimsoll.model.lazy_dataclass import dataclass
-from plimsoll.model.log import Log, PartlyRead, Times, Values, count_samples, sampling_interval
+from plimsoll.model.log import Log, PartlyRead, Times, Values, count_samples, find_sampling_interval
 from plimsoll.model.names import Names
 from plimsoll.model.perfmon import CounterPath
-from plimsoll.model.remark import MAX_SHOWN, Kind, Remarks, counted, short
+from plimsoll.model.remark import MAX_SHOWN, Kind, Remarks, format_count, shorten
 from plimsoll.model.series import UNNAMED, Series
 
 # A computer's name after a single backslash, and then something that is not part of an instance.
@@ -68,7 +68,7 @@ class _Format:
     def read(self, text: Text, options: ReadOptions) -> Log:
         """Read the log. Raise Unusable if its header, rows or times are damaged or ambiguous."""
         remarks = Remarks(str(text.path))
-        log = read_pdh(with_blanks_for_no_data(text, remarks), self.NAME, self.separator, options)
+        log = read_pdh(replace_no_data(text, remarks), self.NAME, self.separator, options)
         return replace(log, remarks=(*remarks, *log.remarks))
 
 
@@ -83,19 +83,19 @@ def read_pdh(text: Text, format_: str, separator: str, options: ReadOptions) -> 
     file = str(text.path)
     remarks, of_rows = Remarks(file), Remarks(file)
     first_cell, layout = read_header(text, separator, remarks)
-    zone, counters = zone_of(first_cell, options.zone, remarks), layout.counters
+    zone, counters = find_zone(first_cell, options.zone, remarks), layout.counters
     # polars parses the rows without the GIL, while Python looks up the names of the counters.
     with ThreadPoolExecutor(1) as pool:
         partly = options.columns is not None and layout.width > _MANY_COLUMNS and len(text.data) > _MUCH
         rows = None if partly else pool.submit(_read_rows, text, layout, of_rows)
-        columns = columns_of(file, counters, options.names)
+        columns = parse_columns(file, counters, options.names)
         if columns is None:
-            raise no_paths(text)
+            raise explain_missing_paths(text)
         table = rows.result() if rows else _read_needed(text, layout, columns, of_rows)
     tell_columns(columns, counters, table.columns, remarks)
     remarks.items += of_rows
-    instants = to_utc(table.local, zone, table.lines, remarks, table.headers)
-    times, order = in_order(instants, table.lines, table.headers, remarks)
+    instants = convert_to_utc(table.local, zone, table.lines, remarks, table.headers)
+    times, order = sort_times(instants, table.lines, table.headers, remarks)
     values: Sequence[Values]
     if order is None and options.columns and isinstance(table.columns, PartlyRead):
         in_memory = table.columns.in_memory
@@ -142,7 +142,7 @@ def _read_again(columns: Callable[[], Sequence[Values]], file: str, rows: int) -
     return read
 
 
-def with_blanks_for_no_data(text: Text, remarks: Remarks) -> Text:
+def replace_no_data(text: Text, remarks: Remarks) -> Text:
     """Return typeperf's text with its -1 (no data) replaced by blanks; return other text unchanged.
 
     typeperf writes numbers with six decimals, and a whole -1 only for no data. If other numbers are whole as well,
@@ -156,7 +156,7 @@ def with_blanks_for_no_data(text: Text, remarks: Remarks) -> Text:
     if not first:
         return text
     data, count = sign.subn(blank, text.data[start:])
-    line, cells = text.data[: first.start()].count(b"\n") + 1, counted(count, "cell")
+    line, cells = text.data[: first.start()].count(b"\n") + 1, format_count(count, "cell")
     if whole.search(text.data, start, start + _SAMPLE):
         name = f"-1 is what typeperf writes where a counter gives no data; here it may be a number ({cells})"
         remarks.add(Kind.NOTED, name, line=line, count=count)
@@ -166,7 +166,7 @@ def with_blanks_for_no_data(text: Text, remarks: Remarks) -> Text:
     return replace(text, data=text.data[:start] + data)
 
 
-def columns_of(file: str, cells: Sequence[str], names: Names) -> CounterColumns | None:
+def parse_columns(file: str, cells: Sequence[str], names: Names) -> CounterColumns | None:
     """Return the counters that a header's cells name; None if no cell is a counter path.
 
     Raise Unusable if a web page or an editor changed the paths.
@@ -192,7 +192,7 @@ def tell_columns(columns: CounterColumns, cells: Sequence[str], values: Sequence
     """Add remarks on columns that are left out, as no counter path names them, and on counters without a computer."""
     for at in columns.strange[:MAX_SHOWN]:
         cell, present = cells[at], count_samples(values[at])
-        has = counted(present, "value") if present else "no values"
+        has = format_count(present, "value") if present else "no values"
         if not cell.strip():
             text = f"has {has} but no name: left out" if present else "has neither a name nor values"
         elif not present and at == len(cells) - 1 and not cell.startswith("\\"):
@@ -201,9 +201,9 @@ def tell_columns(columns: CounterColumns, cells: Sequence[str], values: Sequence
             text = f'is not a counter path: "{cell}"' + (f"; its {has} are left out" if present else "")
         remarks.add(Kind.SKIPPED, f"column {at + 2} {text}", count=max(present, 1))
     if (value := len(columns.strange) - MAX_SHOWN) > 0:
-        remarks.add(Kind.SKIPPED, f"{counted(value, 'more column')} like these: left out", count=value)
+        remarks.add(Kind.SKIPPED, f"{format_count(value, 'more column')} like these: left out", count=value)
     if columns.nameless:
-        text = f'{counted(columns.nameless, "counter")} without a computer: shown as of host "{UNNAMED}"'
+        text = f'{format_count(columns.nameless, "counter")} without a computer: shown as of host "{UNNAMED}"'
         remarks.add(Kind.GUESSED, text, count=columns.nameless)
 
 
@@ -213,14 +213,14 @@ def tell_twins(series: Sequence[Series], values: Sequence[Values], times: Times,
     if len({(counter.measurement, counter.field, counter.tags[0][1].casefold()) for counter in series}) == len(series):
         return
     columns = group_pairs((counter.key, at) for at, counter in enumerate(series))
-    interval = sampling_interval(times)
+    interval = find_sampling_interval(times)
     for twins in (same for same in columns.values() if len(same) > 1):
         named = series[twins[0]]
         first, *others = (values[at] for at in twins)
         text, kind = f"{len(twins)} columns of the same counter: read as one", Kind.NOTED
         if differing := sum(int(((first != other) & ~np.isnan(first) & ~np.isnan(other)).sum()) for other in others):
-            text += f"; {counted(differing, 'value')} different: the first that is there counts"
-            contrary = np.any([differ(first, other) for other in others], axis=0)
+            text += f"; {format_count(differing, 'value')} different: the first that is there counts"
+            contrary = np.any([compare_columns(first, other) for other in others], axis=0)
             # Only one of two values can be right, and rules need it; but two processes may have one name.
             counts = is_judged(named) and named.tag("objectname") not in _NAMESAKES
             if counts and are_many(times[contrary], len(times), interval):
@@ -234,13 +234,15 @@ def _refuse_changed_paths(file: str, cells: Sequence[str]) -> None:
     lost = [path for path in paths if _has_lost_backslash(path)]
     if 2 * len(lost) > len(paths):
         raise Unusable(
-            f'{file}: paths have lost a backslash ("{short(lost[0])}"); put it back before the name of the computer'
+            f'{file}: paths have lost a backslash ("{shorten(lost[0])}"); put it back before the name of the computer'
         )
     if joined := next((path for path in paths if ")% " in path and _NO_BACKSLASH.fullmatch(path)), None):
-        raise Unusable(f'{file}: a path has lost the backslash before its counter ("{short(joined, 80)}"); put it back')
+        raise Unusable(
+            f'{file}: a path has lost the backslash before its counter ("{shorten(joined, 80)}"); put it back'
+        )
     if escaped := next((path for path in paths if "\\_" in path and _ESCAPED.search(path)), None):
         raise Unusable(
-            f'{file}: a backslash was put before an underscore ("{short(escaped)}"), as Markdown does; take it out'
+            f'{file}: a backslash was put before an underscore ("{shorten(escaped)}"), as Markdown does; take it out'
         )
 
 

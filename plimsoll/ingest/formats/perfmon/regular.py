@@ -31,12 +31,12 @@ class Rows:
     lines: Sequence[int]
 
 
-def schema_of(layout: TableLayout) -> dict[str, type[pl.DataType]]:
+def make_schema(layout: TableLayout) -> dict[str, type[pl.DataType]]:
     """Return the polars types of a row's columns: its time as text, then numbers."""
     return {TIME: pl.String, **dict.fromkeys(map(str, range(layout.width - 1)), pl.Float64)}
 
 
-def wall_clock(cells: pl.Series) -> pl.Series:
+def parse_wall_clock(cells: pl.Series) -> pl.Series:
     """Return the times in the first cells of rows; null for other text and for years outside 1980 to 2200."""
     if (cells.str.len_bytes() == TIME_LENGTH).sum() == len(cells) > 0:
         times = parse_times(cells.str.join().item().encode())
@@ -60,10 +60,10 @@ def read_regular(rows: bytes, line: int, layout: TableLayout, needed: Sequence[i
     `needed` are the indices of the columns to read, ascending; None means all.
     """
     # Count first: polars is slow on an unclosed quote, and accepts a row that lacks cells.
-    expected = _expected_rows(rows, layout)
+    expected = _estimate_rows(rows, layout)
     if not expected.is_integer():
         return None
-    separator, schema = layout.separator, schema_of(layout)
+    separator, schema = layout.separator, make_schema(layout)
     try:
         scan = pl.scan_csv(rows, has_header=False, separator=separator, schema=schema)
         frame = (scan if needed is None else scan.select(TIME, *map(str, needed))).collect()
@@ -71,32 +71,32 @@ def read_regular(rows: bytes, line: int, layout: TableLayout, needed: Sequence[i
         return None
     if len(frame) != expected:
         return None
-    local = wall_clock(frame.drop_in_place(TIME))
+    local = parse_wall_clock(frame.drop_in_place(TIME))
     return None if local.null_count() else Rows(local, frame.get_columns(), range(line, line + len(local)))
 
 
 def are_numbers(rows: bytes, count: int, layout: TableLayout) -> bool:
     """Return whether `count` rows consist only of times, numbers and separators, judged by their characters."""
     letters = np.count_nonzero(np.frombuffer(rows, np.uint8) > ord("9"))
-    exponents, colons, slashes, separators = _counts(rows, f"e:/{layout.separator}".encode())
+    exponents, colons, slashes, separators = _count_bytes(rows, f"e:/{layout.separator}".encode())
     is_whole = letters == exponents + colons and colons == slashes == 2 * count
     return is_whole and separators == count * (layout.width - 1)
 
 
-def _expected_rows(rows: bytes, layout: TableLayout) -> float:
+def _estimate_rows(rows: bytes, layout: TableLayout) -> float:
     """Return the number of rows, computed from separators or quotes.
 
     The number is fractional if a row lacks cells, NaN if a line may be cut.
     """
-    (quotes,) = _counts(rows, b'"')
+    (quotes,) = _count_bytes(rows, b'"')
     if quotes:
         return quotes / (2 * layout.quoted)
-    separators, returns, line_ends = _counts(rows, f"{layout.separator}\r\n".encode())
+    separators, returns, line_ends = _count_bytes(rows, f"{layout.separator}\r\n".encode())
     # A line without a carriage return may be cut within its last number.
     return math.nan if returns not in (0, line_ends) else separators / (layout.width - 1)
 
 
-def _counts(rows: bytes, characters: bytes) -> list[int]:
+def _count_bytes(rows: bytes, characters: bytes) -> list[int]:
     """Return how often each byte of `characters` occurs."""
     text = np.frombuffer(rows, np.uint8)
     return [int(np.count_nonzero(text == byte)) for byte in characters]

@@ -16,7 +16,7 @@ from plimsoll.ingest.formats.perfmon.plain import CounterTable
 from plimsoll.ingest.formats.perfmon.regular import Rows, are_numbers, read_regular
 from plimsoll.ingest.shared.text import Text
 from plimsoll.model.log import PartlyRead, Times, Values
-from plimsoll.model.remark import Kind, Remarks, and_more, counted
+from plimsoll.model.remark import Kind, Remarks, format_count, format_more
 
 _PIECE = 16 << 20  # a file read at once is completely in memory
 _TAIL = 1 << 16
@@ -34,7 +34,7 @@ def read_rows(text: Text, layout: TableLayout, remarks: Remarks) -> CounterTable
     parts: list[Rows] = []
     line = layout.first_line
     end = _end(data, layout.offset)
-    for piece in _pieces(data, layout.offset, end):
+    for piece in _split_pieces(data, layout.offset, end):
         rows = None if piece.is_open else read_regular(piece.data, line, layout)
         if rows:
             left_out.count(rows)
@@ -45,11 +45,11 @@ def read_rows(text: Text, layout: TableLayout, remarks: Remarks) -> CounterTable
             break
         line += piece.data.count(b"\n")
     if zeros := data[end:].count(b"\0"):
-        name = f"the file ends with {counted(zeros, 'zero byte')}, as after a crash: left out"
+        name = f"the file ends with {format_count(zeros, 'zero byte')}, as after a crash: left out"
         remarks.add(Kind.SKIPPED, name, line=line - (data[end - 1 : end] != b"\n"))
     left_out.tell(remarks)
-    local = np.concatenate([_nanoseconds(part) for part in parts] or [np.zeros(0, dtype=np.int64)])
-    columns = _columns(parts, layout.counters, remarks)
+    local = np.concatenate([_compute_nanoseconds(part) for part in parts] or [np.zeros(0, dtype=np.int64)])
+    columns = _join_columns(parts, layout.counters, remarks)
     lines = [line for part in parts for line in part.lines]
     return CounterTable(local, columns, lines, by_line.headers, left_out.unread(columns, local, lines))
 
@@ -61,7 +61,7 @@ def read_needed(text: Text, layout: TableLayout, needed: Sequence[int], remarks:
     """
     data, line, parts = text.data, layout.first_line, list[Rows]()
     end = _end(data, layout.offset)
-    for piece in _pieces(data, layout.offset, end):
+    for piece in _split_pieces(data, layout.offset, end):
         read = not piece.is_open and read_regular(piece.data, line, layout, needed)
         if not read or not are_numbers(piece.data, len(read.local), layout):
             return None
@@ -69,8 +69,8 @@ def read_needed(text: Text, layout: TableLayout, needed: Sequence[int], remarks:
         line += piece.data.count(b"\n")
     if not parts or b"\0" in data[end:]:
         return None
-    columns = _columns(parts, [layout.counters[at] for at in needed], remarks)
-    local = np.concatenate([_nanoseconds(part) for part in parts])
+    columns = _join_columns(parts, [layout.counters[at] for at in needed], remarks)
+    local = np.concatenate([_compute_nanoseconds(part) for part in parts])
     whole = PartlyRead(
         len(layout.counters),
         dict(zip(needed, columns, strict=True)),
@@ -79,11 +79,11 @@ def read_needed(text: Text, layout: TableLayout, needed: Sequence[int], remarks:
     return CounterTable(local, whole, [line for part in parts for line in part.lines])
 
 
-def _nanoseconds(rows: Rows) -> Times:
+def _compute_nanoseconds(rows: Rows) -> Times:
     return rows.local.cast(pl.Int64).to_numpy()
 
 
-def _columns(parts: Sequence[Rows], counters: Sequence[str], remarks: Remarks) -> list[Values]:
+def _join_columns(parts: Sequence[Rows], counters: Sequence[str], remarks: Remarks) -> list[Values]:
     """Return the column of each counter; NaN for missing samples and for infinities.
 
     Columns are removed from `parts` when they are joined, so that only one column at a time is in memory twice.
@@ -94,7 +94,7 @@ def _columns(parts: Sequence[Rows], counters: Sequence[str], remarks: Remarks) -
         if not math.isfinite(sum(piece.sum() or 0 for piece in pieces)):  # finite only if all values are
             infinite = [~piece.is_finite() for piece in pieces]
             if count := sum(int(where.sum() or 0) for where in infinite):
-                text = f"NaN or infinite: no sample{and_more(count)}"
+                text = f"NaN or infinite: no sample{format_more(count)}"
                 remarks.add(Kind.SKIPPED, text, counter=counter, count=count)
                 pieces = [piece.set(where, None) for piece, where in zip(pieces, infinite, strict=True)]
         arrays = [piece.to_numpy() for piece in pieces]
@@ -102,7 +102,7 @@ def _columns(parts: Sequence[Rows], counters: Sequence[str], remarks: Remarks) -
     return columns
 
 
-def _pieces(data: Data, start: int, end: int) -> Iterator[LinePiece]:
+def _split_pieces(data: Data, start: int, end: int) -> Iterator[LinePiece]:
     """Yield the lines between two offsets of the file, in pieces of about `_PIECE` bytes; an open last line alone."""
     while start < end:
         line_end = data.find(b"\n", min(start + _PIECE, end - 1), end)

@@ -6,14 +6,14 @@ A line ZZZZ has the time of a snapshot. Files of nmon for AIX, which have other 
 import re
 from functools import cache
 
-from plimsoll.ingest.formats.recorders.recording import HostRecording, RecordedColumn, wide_columns
+from plimsoll.ingest.formats.recorders.recording import HostRecording, RecordedColumn, parse_wide_columns
 from plimsoll.ingest.formats.recorders.row_batch import RowBatch
-from plimsoll.ingest.formats.sadf.dates import parsed
+from plimsoll.ingest.formats.sadf.dates import parse_moment
 from plimsoll.ingest.reading import ReadOptions
 from plimsoll.ingest.shared.text import Text
 from plimsoll.model.errors import Unusable
 from plimsoll.model.log import Log
-from plimsoll.model.times import SECOND, Zone, instant
+from plimsoll.model.times import SECOND, Zone, convert_to_instant
 
 NAME = "nmon"
 _SNAPSHOT = re.compile(r"T\d{3,}")
@@ -40,15 +40,15 @@ def read(text: Text, options: ReadOptions) -> Log:
         snapshot, _, row = rest.partition(",")
         if snapshot == begun and (name in sections or name in headers):
             if name not in sections:
-                sections[name] = RowBatch(recording, _columns(recording, name, headers[name]))
+                sections[name] = RowBatch(recording, _list_columns(recording, name, headers[name]))
             if name == "PROC" and begun == "T0001":
                 row = ",".join(row.split(",")[:2])  # the others are rates over no interval
             sections[name].add(row, number)
         elif name == "AAA":
-            _note(recording, rest.split(","), f"{text.path}:{number}")
+            _note_facts(recording, rest.split(","), f"{text.path}:{number}")
         elif name == "ZZZZ":
             begun = snapshot
-            recording.begin(_stamp(row, f"{text.path}:{number}"), number)
+            recording.begin(_parse_stamp(row, f"{text.path}:{number}"), number)
         elif not _SNAPSHOT.fullmatch(snapshot):
             headers[name] = [column.strip() for column in row.split(",")]
             if name in sections:
@@ -60,7 +60,7 @@ def read(text: Text, options: ReadOptions) -> Log:
     return recording.log(options, _ADVICE)
 
 
-def _note(recording: HostRecording, cells: list[str], place: str) -> None:
+def _note_facts(recording: HostRecording, cells: list[str], place: str) -> None:
     match cells:
         case ["AIX", *_]:
             raise Unusable(f"{place}: was written by nmon of AIX, whose sections are others; {_AIX}")
@@ -75,14 +75,14 @@ def _note(recording: HostRecording, cells: list[str], place: str) -> None:
 _AIX = "record the host with Telegraf for AIX, or export its counters as a table with a time in each row"
 
 
-def _stamp(row: str, place: str) -> int:
+def _parse_stamp(row: str, place: str) -> int:
     """Return the time in the cells of a line ZZZZ, `22:21:21,27-NOV-2026`: local time in ns as if it were UTC.
 
     `place` names the line in the error Unusable, raised if there is no time.
     """
     time, _, rest = row.partition(",")
     date = rest.partition(",")[0]
-    clock, day = _CLOCK.fullmatch(time), _day(date)
+    clock, day = _CLOCK.fullmatch(time), _parse_day(date)
     if clock is None or day is None:
         raise Unusable(f'{place}: "{time},{date}" is no time as nmon writes it (22:21:21,27-NOV-2026); put it right')
     hour, minute, second = map(int, clock.groups())
@@ -90,22 +90,22 @@ def _stamp(row: str, place: str) -> int:
 
 
 @cache
-def _day(date: str) -> int | None:
+def _parse_day(date: str) -> int | None:
     """Return the first moment of a day (ns), `27-NOV-2026` in any locale; None if it is no date."""
     for at, month in enumerate(_MONTHS, 1):
         date = date.replace(f"-{month}-", f"-{at:02}-")
     for form in ("%d-%b-%Y", "%d-%m-%Y"):
-        if moment := parsed(date, form):
-            return instant(moment.replace(tzinfo=Zone.parse("UTC").rule))
+        if moment := parse_moment(date, form):
+            return convert_to_instant(moment.replace(tzinfo=Zone.parse("UTC").rule))
     return None
 
 
-def _columns(recording: HostRecording, name: str, header: list[str]) -> list[RecordedColumn | None]:
+def _list_columns(recording: HostRecording, name: str, header: list[str]) -> list[RecordedColumn | None]:
     """Return the column for each cell of a section's rows."""
     if processor := _PROCESSOR.fullmatch(name):
         return [recording.column("CPU", str(int(processor[1]) - 1), column) for column in header]
     if disks := _DISKS.fullmatch(name):  # with many disks DISKREAD1 and so on follow
         return [recording.column(disks[1], disk, "value") for disk in header]
     if name in ("NET", "NETPACKET"):
-        return [column and recording.column(name, *column[1:]) for column in wide_columns(NAME, header)]
+        return [column and recording.column(name, *column[1:]) for column in parse_wide_columns(NAME, header)]
     return [recording.column(name, "", column) for column in header]

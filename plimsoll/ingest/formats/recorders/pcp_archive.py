@@ -11,7 +11,7 @@ import subprocess
 from dataclasses import replace
 from pathlib import Path
 
-from plimsoll.ingest.formats.recorders.recording import recorder
+from plimsoll.ingest.formats.recorders.recording import load_recorder
 from plimsoll.ingest.formats.recorders.wide import PMREP
 from plimsoll.ingest.reading import ReadOptions
 from plimsoll.ingest.shared.text import Text
@@ -60,19 +60,21 @@ def read(text: Text, options: ReadOptions) -> Log:
     if volume:
         raise NoLog(f"{text.path}: is a part of the PCP archive that {base.name}.0 stands for")
     host = text.data[host_at : host_at + host_length].split(b"\0")[0]
-    rows = Text(text.path, b"# Host: " + host + b"\n" + _printed(base))
+    rows = Text(text.path, b"# Host: " + host + b"\n" + _print_archive(base))
     log = PMREP.read(rows, replace(options, zone=Zone.parse("UTC")))
     return replace(log, format=NAME)
 
 
-def _printed(archive: Path) -> bytes:
+def _print_archive(archive: Path) -> bytes:
     """Return the CSV that `pmrep` prints of the metrics that Plimsoll reads."""
     program = shutil.which("pmrep")
     if program is None:
         raise Unusable(
             f"{archive}: is an archive of PCP, which only its program pmrep reads, and it is not here; {_ADVICE}"
         )
-    metrics = [f"{table}.{column}" for table, known in recorder("pmrep").tables.items() for column in known.columns]
+    metrics = [
+        f"{table}.{column}" for table, known in load_recorder("pmrep").tables.items() for column in known.columns
+    ]
     options = ["-a", str(archive.absolute()), "-u", "-5", "-I", "-Z", "UTC", "-o", "csv", "-f", _TIMES]
     try:
         process = subprocess.run([program, *options, *metrics], capture_output=True, timeout=_LONGEST_S, check=False)

@@ -21,9 +21,9 @@ from plimsoll.ingest.shared.text import Text
 from plimsoll.model.errors import Unusable
 from plimsoll.model.log import Log, Times, Values
 from plimsoll.model.parameters import Parameter
-from plimsoll.model.remark import Kind, Remarks, counted, listed, short
+from plimsoll.model.remark import Kind, Remarks, format_count, join_names, shorten
 from plimsoll.model.series import UNNAMED, Series
-from plimsoll.model.shipped_tables import shipped_table
+from plimsoll.model.shipped_tables import load_shipped_table
 from plimsoll.model.times import SECOND, Zone
 
 _TARGET = re.compile(r"(?:(\w+)(?:\((\w*)\))? )?([\w-]+)(?: \* ([\d.e-]+))?( / s)?")
@@ -62,9 +62,9 @@ class Recorder:
 
 
 @cache
-def recorder(name: str) -> Recorder:
+def load_recorder(name: str) -> Recorder:
     """Return a recorder's tables, from the file `recorders/NAME.yaml`."""
-    return shipped_table("plimsoll.ingest.formats.recorders", f"{name}.yaml", Recorder)
+    return load_shipped_table("plimsoll.ingest.formats.recorders", f"{name}.yaml", Recorder)
 
 
 @dataclass
@@ -97,7 +97,7 @@ class HostRecording:
         self.remarks = Remarks(str(text.path))
         self.host = UNNAMED
         self.headers: list[int] = []
-        self._tables = recorder(tool).tables
+        self._tables = load_recorder(tool).tables
         self._stamps: list[int] = []
         self._lines: list[int] = []
         self._seconds: list[float] = []
@@ -186,20 +186,20 @@ class HostRecording:
             text = "the times do not say their zone: they are the log's own clock's; name it with"
             self.remarks.add(Kind.GUESSED, f"{text} {Parameter.ZONE}")
         if not in_utc:
-            stamps = clock.to_utc(stamps, zone, self._lines, self.remarks, self.headers)
+            stamps = clock.convert_to_utc(stamps, zone, self._lines, self.remarks, self.headers)
         between = np.diff(stamps, prepend=stamps[:1]) / SECOND
         seconds = np.where(np.isnan(self._seconds), between, self._seconds)
-        columns = self._series(np.where(seconds > 0, seconds, np.nan))
+        columns = self._make_columns(np.where(seconds > 0, seconds, np.nan))
         drop_unknown_utilization(columns)
-        times, order = clock.in_order(stamps, self._lines, self.headers, self.remarks)
+        times, order = clock.sort_times(stamps, self._lines, self.headers, self.remarks)
         values = tuple(columns.values()) if order is None else tuple(column[order] for column in columns.values())
         return Log(self.text.path, self.tool, times, values, tuple(columns), zone, tuple(self.remarks))
 
-    def _series(self, seconds: Values) -> dict[Series, Values]:
+    def _make_columns(self, seconds: Values) -> dict[Series, Values]:
         """Return the values of each series; `seconds` is the length of each sample's interval, NaN if unknown."""
         single = {table for table, instance, _ in self._columns if instance not in ("", "total")}
         filled = {
-            key: self._filled(column)
+            key: self._fill_column(column)
             for key, column in self._columns.items()
             if key[1] != "total" or key[0] not in single  # a total would count its parts twice
         }
@@ -213,7 +213,7 @@ class HostRecording:
             measurement, of, name, factor, counts = match.groups()
             values = read * float(factor or 1) / (seconds if counts else 1)
             measurement, of = measurement or layout.measurement, instance if of is None else of
-            series = self._series_of(measurement, layout.tag, of, name, f"{table} {column}")
+            series = self._make_series(measurement, layout.tag, of, name, f"{table} {column}")
             columns.setdefault(series, values)
         if self._processors:
             path = f"{self.tool} processors"
@@ -221,7 +221,7 @@ class HostRecording:
             columns[Series(self.host, "system", (), "n_cpus", path)] = counts
         return columns
 
-    def _series_of(self, measurement: str, tag: str, instance: str, name: str, shown: str) -> Series:
+    def _make_series(self, measurement: str, tag: str, instance: str, name: str, shown: str) -> Series:
         tags = ((tag, instance),) if instance else ()
         if measurement == "cpu_util" and instance != "all":
             measurement, tags = "per_cpu", ((tag, f"cpu{instance}" if instance.isdecimal() else instance),)
@@ -229,7 +229,7 @@ class HostRecording:
         shown = f"{table}({instance})" if instance else table
         return Series(self.host, measurement, tags, name, f"{self.tool} {shown} {column}")
 
-    def _filled(self, column: RecordedColumn) -> Values:
+    def _fill_column(self, column: RecordedColumn) -> Values:
         values = np.full(len(self._stamps), np.nan)
         # Of several values for one sample the first counts.
         values[column.rows[::-1]] = column.values[::-1]
@@ -260,7 +260,10 @@ class HostRecording:
                 share = 100 * filled[key] / np.where(total > 0, total, np.nan) if layout.ticks else filled[key]
                 filled[key] = np.where(bad, np.nan, share)
         if wrong.any():
-            text = f"the shares of a processor do not add up to 100 %: no sample ({counted(int(wrong.sum()), 'time')})"
+            text = (
+                "the shares of a processor do not add up to 100 %: no sample "
+                f"({format_count(int(wrong.sum()), 'time')})"
+            )
             line = self._lines[int(wrong.argmax())]
             self.remarks.add(Kind.SKIPPED, text, line=line, count=int(wrong.sum()))
 
@@ -268,10 +271,10 @@ class HostRecording:
         if self._left_out:
             count = len(self._left_out)
             kind = Kind.CUT if count > max(MOST_LEFT_OUT * (count + len(self._stamps)), 1) else Kind.SKIPPED
-            text = f"{counted(count, 'line')} left out: cut short, damaged, or not of {self.tool}"
+            text = f"{format_count(count, 'line')} left out: cut short, damaged, or not of {self.tool}"
             self.remarks.add(kind, text, line=self._left_out[0], count=count)
-        if unread := [name for name in self._unread if name not in recorder(self.tool).skipped]:
-            text = f"not read: {listed([short(name) for name in sorted(unread)], _MOST_NAMED)}"
+        if unread := [name for name in self._unread if name not in load_recorder(self.tool).skipped]:
+            text = f"not read: {join_names([shorten(name) for name in sorted(unread)], _MOST_NAMED)}"
             self.remarks.add(Kind.SKIPPED, text, count=len(unread))
 
 
@@ -284,8 +287,8 @@ def number(cell: str | float) -> float | None:
     return value if isfinite(value) else None
 
 
-def wide_columns(tool: str, header: Sequence[str]) -> list[tuple[str, str, str] | None]:
+def parse_wide_columns(tool: str, header: Sequence[str]) -> list[tuple[str, str, str] | None]:
     """Return the (table, instance, column) in each name of a header; None for a name without them."""
-    patterns = [re.compile(pattern) for pattern in recorder(tool).names]
+    patterns = [re.compile(pattern) for pattern in load_recorder(tool).names]
     matches = [next(filter(None, (pattern.fullmatch(name) for pattern in patterns)), None) for name in header]
     return [match and (match["table"], match["instance"] or "", match["column"]) for match in matches]

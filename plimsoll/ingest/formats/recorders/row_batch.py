@@ -34,7 +34,7 @@ class RowBatch:
         columns_read = {str(at): column for at, column in enumerate(self.columns) if column is not None}
         if not self._rows or not columns_read:
             return
-        rows = map(self._fitted, self._rows, self._lines)
+        rows = map(self._fit_row, self._rows, self._lines)
         header = self.separator.join(map(str, range(len(self.columns))))
         frame = pl.read_csv(
             "\n".join((header, *rows)).encode(),
@@ -53,7 +53,7 @@ class RowBatch:
             values[values < 0] = np.nan
             column.extend(samples, values)
 
-    def _fitted(self, row: str, line: int) -> str:
+    def _fit_row(self, row: str, line: int) -> str:
         """Return a row cut to the number of columns; a row without cells if a further cell is not blank."""
         if row.count(self.separator) < len(self.columns):
             return row or _BLANK

@@ -13,13 +13,13 @@ from typing import Any
 from xml.etree.ElementTree import Element, ParseError, fromstring
 
 from plimsoll.ingest.formats.recorders.recording import HostRecording
-from plimsoll.ingest.formats.sadf.dates import day_of, time_of
+from plimsoll.ingest.formats.sadf.dates import make_time, parse_day
 from plimsoll.ingest.reading import ReadOptions
 from plimsoll.ingest.shared.text import Text
 from plimsoll.model.errors import Unusable
 from plimsoll.model.log import Log
 from plimsoll.model.remark import RESTARTED, Kind
-from plimsoll.model.times import instant
+from plimsoll.model.times import convert_to_instant
 
 NAME = "sysstat-JSON"
 _BEGINS = re.compile(rb'\s*(?:\{\s*"sysstat"\s*:|(?:<\?xml[^>]*>\s*)?(?:<!DOCTYPE sysstat[^>\[]*>\s*)?<sysstat\b)')
@@ -39,7 +39,7 @@ def read(text: Text, options: ReadOptions) -> Log:
     """Return all reports as one log. Raise Unusable if the file is damaged, or holds only averages since boot."""
     recording = HostRecording(text, "sysstat")
     data = text.data[:].decode("utf-8", errors="replace")
-    host = _parsed(text, data, recording)
+    host = _parse_document(text, data, recording)
     recording.host = str(host.get("nodename") or recording.host)
     recording.set_processors(int(host.get("number-of-cpus") or 0))
     reports: Sequence[Mapping[str, Any]] = host.get("statistics") or ()
@@ -49,11 +49,11 @@ def read(text: Text, options: ReadOptions) -> Log:
         reports = reports[1:]
     in_utc = _put_reports(recording, reports, str(host.get("date") or ""))
     for boot in host.get("restarts") or ():
-        recording.remarks.add(Kind.NOTED, f"{RESTARTED} ({_clock(boot.get('boot') or boot)})")
+        recording.remarks.add(Kind.NOTED, f"{RESTARTED} ({_find_clock(boot.get('boot') or boot)})")
     return recording.log(options, _AGAIN, in_utc=in_utc)
 
 
-def _parsed(text: Text, data: str, recording: HostRecording) -> Mapping[str, Any]:
+def _parse_document(text: Text, data: str, recording: HostRecording) -> Mapping[str, Any]:
     """Return the file's object of the host, which contains the reports.
 
     Raise Unusable if the file is damaged before its last report.
@@ -62,7 +62,7 @@ def _parsed(text: Text, data: str, recording: HostRecording) -> Mapping[str, Any
     cut = data.rfind(report) + len(report)
     for whole in (data, data[:cut] + closing):
         try:
-            host = _host(whole)
+            host = _find_host(whole)
         except (ValueError, ParseError, RecursionError, LookupError, TypeError, AttributeError):
             continue
         if whole is not data:
@@ -71,7 +71,7 @@ def _parsed(text: Text, data: str, recording: HostRecording) -> Mapping[str, Any
     raise Unusable(f"{text.path}: is no whole JSON or XML of sysstat; {_AGAIN}")
 
 
-def _host(data: str) -> Mapping[str, Any]:
+def _find_host(data: str) -> Mapping[str, Any]:
     if not data.lstrip().startswith("<"):
         return dict(json.loads(data)["sysstat"]["hosts"][0])
     if "<!ENTITY" in data:  # sysstat declares none, and they may grow without end
@@ -81,14 +81,15 @@ def _host(data: str) -> Mapping[str, Any]:
     if host is None:
         raise LookupError
     reports = [
-        {"timestamp": dict(report.attrib), **dict(_of_xml(report))} for report in host.iterfind("statistics/timestamp")
+        {"timestamp": dict(report.attrib), **dict(_list_xml_tables(report))}
+        for report in host.iterfind("statistics/timestamp")
     ]
     texts = {child.tag: child.text for child in host if child.text}
     restarts = [dict(boot.attrib) for boot in host.iterfind("restarts/boot")]
     return {**texts, **host.attrib, "statistics": reports, "restarts": restarts}
 
 
-def _of_xml(element: Element) -> Iterator[tuple[str, Any]]:
+def _list_xml_tables(element: Element) -> Iterator[tuple[str, Any]]:
     """Yield the name and the rows of each table in an XML report, in the form of sysstat's JSON."""
     for table in element:
         rows: dict[str, list[dict[str, str]]] = {}
@@ -106,28 +107,30 @@ def _put_reports(recording: HostRecording, reports: Sequence[Mapping[str, Any]],
     in_utc: set[bool] = set()
     for number, report in enumerate(reports, 1):
         stamp = report.get("timestamp")
-        match = _TIME.fullmatch(_clock(stamp))
+        match = _TIME.fullmatch(_find_clock(stamp))
         written = match and (match[1] or date)
         if match is None or not written:
             raise Unusable(f"{recording.text.path}: report {number} has no time; {_AGAIN}")
-        day = day_of(recording.text, written, 1, recording.remarks, before.date() if before else None)
-        moment = datetime.combine(day, time_of(*match.group(2, 3, 4, 5)))
+        day = parse_day(recording.text, written, 1, recording.remarks, before.date() if before else None)
+        moment = datetime.combine(day, make_time(*match.group(2, 3, 4, 5)))
         while not match[1] and before is not None and moment < before - timedelta(hours=12):
             moment += timedelta(days=1)  # mpstat gives the date of the first report only
         before = moment
         in_utc.add(isinstance(stamp, Mapping) and (stamp.get("tz") == "UTC" or stamp.get("utc") in (1, "1")))
         seconds = stamp.get("interval") if isinstance(stamp, Mapping) else None
-        recording.begin(instant(moment.replace(tzinfo=UTC)), number, float(seconds) if seconds else float("nan"))
-        for table, instance, row in chain.from_iterable(_rows(name, value) for name, value in report.items()):
+        recording.begin(
+            convert_to_instant(moment.replace(tzinfo=UTC)), number, float(seconds) if seconds else float("nan")
+        )
+        for table, instance, row in chain.from_iterable(_list_rows(name, value) for name, value in report.items()):
             recording.put(table, instance, row)
     return in_utc == {True}
 
 
-def _clock(stamp: Any) -> str:
+def _find_clock(stamp: Any) -> str:
     return f"{stamp.get('date')} {stamp.get('time')}" if isinstance(stamp, Mapping) else str(stamp)
 
 
-def _rows(name: str, value: Any) -> Iterator[tuple[str, str, list[tuple[str, Any]]]]:
+def _list_rows(name: str, value: Any) -> Iterator[tuple[str, str, list[tuple[str, Any]]]]:
     """Yield the table, the instance and the cells of each row in a value of a report, at any depth."""
     if isinstance(value, Mapping):
         cells = [(key, cell) for key, cell in value.items() if isinstance(cell, str | float | int)]
@@ -136,7 +139,7 @@ def _rows(name: str, value: Any) -> Iterator[tuple[str, str, list[tuple[str, Any
             instance = next((str(value[key]) for key in _INSTANCES if key in value), "")
             yield name, instance, cells
         for key, inner in value.items():
-            yield from _rows(key, inner) if not isinstance(inner, str | float | int) else ()
+            yield from _list_rows(key, inner) if not isinstance(inner, str | float | int) else ()
     elif isinstance(value, list):
         for row in value:
-            yield from _rows(name, row)
+            yield from _list_rows(name, row)

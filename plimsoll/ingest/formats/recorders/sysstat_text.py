@@ -8,13 +8,13 @@ import re
 from datetime import UTC, date, datetime, timedelta
 
 from plimsoll.ingest.formats.recorders.recording import HostRecording
-from plimsoll.ingest.formats.sadf.dates import day_of, time_of
+from plimsoll.ingest.formats.sadf.dates import make_time, parse_day
 from plimsoll.ingest.reading import ReadOptions
 from plimsoll.ingest.shared.text import Text
 from plimsoll.model.errors import Unusable
 from plimsoll.model.log import Log
 from plimsoll.model.remark import Kind
-from plimsoll.model.times import instant
+from plimsoll.model.times import convert_to_instant
 
 NAME = "sysstat-text"
 _BANNER = re.compile(r"Linux (\S+) \((.+?)\)[ \t]+(\S+)[ \t]+_(\w+)_(?:[ \t]+\((\d+) )?")
@@ -75,7 +75,7 @@ class _Reports:
             self._add(cells, clock, number)
 
     def _begin_file(self, banner: re.Match[str], number: int) -> None:
-        self._day = day_of(self._text, banner[3], number, self.recording.remarks)
+        self._day = parse_day(self._text, banner[3], number, self.recording.remarks)
         self._before, self._is_since_boot, self._columns = None, True, []
         self.recording.host = banner[2]
         self.recording.set_processors(int(banner[5] or 0))
@@ -85,12 +85,12 @@ class _Reports:
         self._columns = []
         if self._is_since_boot and self._before is not None:
             self._is_since_boot = False
-        self._day = day_of(self._text, moment[1], number, self.recording.remarks, self._day)
-        self._before = datetime.combine(self._day, time_of(*moment.group(2, 3, 4, 5)))
+        self._day = parse_day(self._text, moment[1], number, self.recording.remarks, self._day)
+        self._before = datetime.combine(self._day, make_time(*moment.group(2, 3, 4, 5)))
         if self._is_since_boot:
             self.recording.remarks.add(Kind.NOTED, _SINCE_BOOT, line=number)
         else:
-            self.recording.begin(instant(self._before.replace(tzinfo=UTC)), number)
+            self.recording.begin(convert_to_instant(self._before.replace(tzinfo=UTC)), number)
 
     def _add(self, cells: list[str], clock: re.Match[str] | None, number: int) -> None:
         columns = self._columns
@@ -122,12 +122,12 @@ class _Reports:
         if clock[0].strip() == self._header_clock:
             self.recording.remarks.add_once(Kind.NOTED, _SINCE_BOOT, line=number)
             return False
-        moment = datetime.combine(self._day, time_of(*clock.groups()))
+        moment = datetime.combine(self._day, make_time(*clock.groups()))
         if self._before is not None and moment < self._before - timedelta(hours=12):
             self._day += timedelta(days=1)
             moment += timedelta(days=1)
         if moment != self._before:
-            self.recording.begin(instant(moment.replace(tzinfo=UTC)), number)
+            self.recording.begin(convert_to_instant(moment.replace(tzinfo=UTC)), number)
         self._before = moment
         return True
 

@@ -5,13 +5,13 @@ from dataclasses import replace
 from datetime import UTC
 
 from plimsoll.ingest.formats.recorders.recording import HostRecording
-from plimsoll.ingest.formats.sadf.dates import parsed
+from plimsoll.ingest.formats.sadf.dates import parse_moment
 from plimsoll.ingest.reading import ReadOptions
 from plimsoll.ingest.shared.text import Text
 from plimsoll.model.errors import Unusable
 from plimsoll.model.log import Log
 from plimsoll.model.remark import Kind
-from plimsoll.model.times import Zone, instant
+from plimsoll.model.times import Zone, convert_to_instant
 
 NAME = "vmstat"
 _GROUPS = re.compile(rb"-*procs-* -+memory-+ ")
@@ -44,11 +44,13 @@ def read(text: Text, options: ReadOptions) -> Log:
         moment = _TIME.search(line)
         if moment is None and columns and cells[0].isdecimal():
             raise Unusable(f"{text.path}:{number}: the rows have no times; {_ADVICE}")
-        stamp = parsed(moment[1], "%Y-%m-%d %H:%M:%S") if moment else None
+        stamp = parse_moment(moment[1], "%Y-%m-%d %H:%M:%S") if moment else None
         if moment is None or stamp is None or len(cells) != len(columns) + 1:
             recording.leave_out(number)
             continue
-        rows.append((instant(stamp.replace(tzinfo=UTC)), number, dict(zip(columns, cells[:-2], strict=False))))
+        rows.append(
+            (convert_to_instant(stamp.replace(tzinfo=UTC)), number, dict(zip(columns, cells[:-2], strict=False)))
+        )
     _put(recording, rows)
     return recording.log(replace(options, zone=zone), _ADVICE)
 

@@ -9,15 +9,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
-from plimsoll.ingest.formats.recorders.recording import HostRecording, RecordedColumn, wide_columns
+from plimsoll.ingest.formats.recorders.recording import HostRecording, RecordedColumn, parse_wide_columns
 from plimsoll.ingest.formats.recorders.row_batch import RowBatch
-from plimsoll.ingest.formats.sadf.dates import parsed
+from plimsoll.ingest.formats.sadf.dates import parse_moment
 from plimsoll.ingest.reading import ReadOptions
 from plimsoll.ingest.shared.text import Text
 from plimsoll.model.errors import Unusable
 from plimsoll.model.log import Log
 from plimsoll.model.remark import Kind
-from plimsoll.model.times import Zone, instant
+from plimsoll.model.times import Zone, convert_to_instant
 
 _HEAD = 8192
 
@@ -74,25 +74,25 @@ class _WideRows:
         if self._columns and line[:1] not in ("#", '"', "", "T"):
             self._add(line, number, is_last=is_last)
         elif re.match(self._form.header, line):
-            names = self._cells(line.lstrip("#"))
+            names = self._split_cells(line.lstrip("#"))
             self._begin(names, number)
-            self._groups = list(_filled(names))  # dool's first of two lines may be alike
+            self._groups = list(_fill_groups(names))  # dool's first of two lines may be alike
         else:
-            self._note(line)
+            self._note_facts(line)
 
-    def _cells(self, line: str) -> list[str]:
-        separator = self._separator(line)
+    def _split_cells(self, line: str) -> list[str]:
+        separator = self._find_separator(line)
         return line.split() if separator == " " else next(csv.reader([line], delimiter=separator), [])
 
-    def _separator(self, line: str) -> str:
+    def _find_separator(self, line: str) -> str:
         if "," in line:
             return ","
         return " " if self._form.NAME == "collectl" else ";" if ";" in line else ","
 
     def _begin(self, names: list[str], number: int) -> None:
         if self._form.NAME == "dool":
-            names = [_with_group(name, group) for name, group in zip(names, self._groups, strict=False)]
-        self._columns = [name and self.recording.column(*name) for name in wide_columns(self._form.NAME, names)]
+            names = [_add_group(name, group) for name, group in zip(names, self._groups, strict=False)]
+        self._columns = [name and self.recording.column(*name) for name in parse_wide_columns(self._form.NAME, names)]
         self.batch.parse()
         cells_of_time = 2 if self._form.NAME == "collectl" else 1
         self.batch = RowBatch(self.recording, self._columns[cells_of_time:])
@@ -100,7 +100,7 @@ class _WideRows:
         if self._before is not None:
             self.recording.headers.append(number)
 
-    def _note(self, line: str) -> None:
+    def _note_facts(self, line: str) -> None:
         """Save the host, time zone, processors, year or column groups that a line before the rows states."""
         if match := re.search(r'(?:^# Host: +|^"Host:",")(\w[\w.-]*)', line):
             self.recording.host = match[1]
@@ -110,19 +110,19 @@ class _WideRows:
             self.recording.set_processors(int(match[1]))
         if match := re.search(r'"Date:","\d+ \w+ (\d{4})', line):
             self._year = int(match[1])
-        self._groups = list(_filled(self._cells(line))) if line.startswith('"') else []
+        self._groups = list(_fill_groups(self._split_cells(line))) if line.startswith('"') else []
 
     def _add(self, line: str, number: int, *, is_last: bool) -> None:
         """Read a row: its time, which may be in two cells, and the other cells later in one batch."""
-        separator = self._separator(line)
+        separator = self._find_separator(line)
         if separator == " " or '"' in line:
-            line = separator.join(self._cells(line))
+            line = separator.join(self._split_cells(line))
         width = line.count(separator) + 1
         time, _, rest = line.partition(separator)
         if self._form.NAME == "collectl":
             clock, _, rest = rest.partition(separator)
             time = f"{time} {clock}"
-        moment = self._moment(time)
+        moment = self._parse_moment(time)
         if moment is None or width > len(self._columns) or (width < len(self._columns) and not is_last):
             self.recording.leave_out(number)
             return
@@ -136,11 +136,11 @@ class _WideRows:
             text = "the first row after a header is an average since the host started: left out"
             self.recording.remarks.add_once(Kind.NOTED, text, line=number)
             return
-        self.recording.begin(instant(moment), number)
+        self.recording.begin(convert_to_instant(moment), number)
         self.batch.separator = separator
         self.batch.add(rest, number)
 
-    def _moment(self, cell: str) -> datetime | None:
+    def _parse_moment(self, cell: str) -> datetime | None:
         """Return the time in a row's first cell; None if the cell has no time.
 
         A time without a year is in the year that the file's header states.
@@ -150,12 +150,12 @@ class _WideRows:
             return datetime.fromtimestamp(float(cell), UTC)
         for form in self._form.times:
             year = "" if "%Y" in form else f"{self._year or 2000} "
-            moment = parsed(year + cell, form if "%Y" in form else f"%Y {form}")
+            moment = parse_moment(year + cell, form if "%Y" in form else f"%Y {form}")
             if moment is not None:
-                return self._in_year(moment.replace(tzinfo=UTC), "%Y" in form)
+                return self._set_year(moment.replace(tzinfo=UTC), "%Y" in form)
         return None
 
-    def _in_year(self, moment: datetime, has_year: bool) -> datetime:
+    def _set_year(self, moment: datetime, has_year: bool) -> datetime:
         """Return a time; unless it `has_year`, a step back from December to January moves it to the next year.
 
         Raise Unusable if neither the time nor the file states a year.
@@ -170,7 +170,7 @@ class _WideRows:
         return moment
 
 
-def _filled(cells: Sequence[str]) -> Iterator[str]:
+def _fill_groups(cells: Sequence[str]) -> Iterator[str]:
     """Yield the group of each column; the header names a group over its first column only."""
     group = ""
     for cell in cells:
@@ -178,7 +178,7 @@ def _filled(cells: Sequence[str]) -> Iterator[str]:
         yield group
 
 
-def _with_group(name: str, group: str) -> str:
+def _add_group(name: str, group: str) -> str:
     """Return the name of dool's column with its group, as in `cpu0 usage:usr`."""
     return f"{group}:{name.rpartition(':')[2]}"
 

@@ -13,7 +13,7 @@ from plimsoll.ingest.reading import ReadOptions
 from plimsoll.ingest.shared.text import Text
 from plimsoll.model.errors import Unusable
 from plimsoll.model.log import Log
-from plimsoll.model.remark import Kind, Remarks, counted
+from plimsoll.model.remark import Kind, Remarks, format_count
 
 NAME = "Get-Counter"
 _AMERICAN = re.compile(r"(\d\d?)/(\d\d?)/(\d{4}) (\d\d?:\d\d:\d\d [AP]M)")
@@ -22,7 +22,7 @@ _NEEDED = ("Timestamp", "Path", "CookedValue")
 
 def sniff(text: Text) -> bool:
     """Return whether one of the first three lines has the columns Timestamp, Path and CookedValue."""
-    return _header(text) is not None
+    return _find_header(text) is not None
 
 
 def read(text: Text, options: ReadOptions) -> Log:
@@ -30,7 +30,7 @@ def read(text: Text, options: ReadOptions) -> Log:
 
     Raise Unusable if a row before the last is damaged, or for the reasons for which a re-saved PDH log is refused.
     """
-    header = _header(text)
+    header = _find_header(text)
     if header is None:
         raise ValueError("not the format that was recognised")
     times: dict[str, dict[str, str]] = {}
@@ -58,14 +58,14 @@ def read(text: Text, options: ReadOptions) -> Log:
         text_of = f'"{first_time}" is read month first, as AM and PM suggest; no day above 12 confirms it'
         remarks.add(Kind.GUESSED, text_of, line=first + 1)
         times = {f"{m[3]}-{m[1]}-{m[2]} {m[4]}": row for m, row in zip(days, times.values(), strict=True)}
-    data = "\r\n".join(_pdh(times, list(paths))) + "\r\n"
+    data = "\r\n".join(_format_pdh_lines(times, list(paths))) + "\r\n"
     log = resaved.read(replace(text, data=data.encode(), encoding="utf-8"), options)
     whole = [replace(remark, line=None) for remark in log.remarks]  # lines of the table that was made
-    remarks.add(Kind.REPAIRED, f"{counted(len(times), 'time')} put together of rows for each counter")
+    remarks.add(Kind.REPAIRED, f"{format_count(len(times), 'time')} put together of rows for each counter")
     return replace(log, format=NAME, remarks=(*remarks, *whole))
 
 
-def _header(text: Text) -> tuple[int, str, list[str]] | None:
+def _find_header(text: Text) -> tuple[int, str, list[str]] | None:
     """Return the header's line number, separator and cells; None if no header has the needed columns."""
     head = text.data[:8192].decode("utf-8", errors="replace").splitlines()
     for number, line in enumerate(head[:3], 1):
@@ -76,7 +76,7 @@ def _header(text: Text) -> tuple[int, str, list[str]] | None:
     return None
 
 
-def _pdh(times: dict[str, dict[str, str]], paths: list[str]) -> Iterator[str]:
+def _format_pdh_lines(times: dict[str, dict[str, str]], paths: list[str]) -> Iterator[str]:
     """Yield the lines of a PDH log, with a blank cell where a counter has no sample."""
     yield ",".join(f'"{cell}"' for cell in ("(PDH-CSV 4.0)", *paths))
     for time, values in times.items():

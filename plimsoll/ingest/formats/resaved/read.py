@@ -11,14 +11,19 @@ from datetime import datetime
 from itertools import islice, pairwise
 from pathlib import Path
 
-from plimsoll.ingest.formats.perfmon.header import are_words, own_separator, refuse_another_beside, says_typeperf
-from plimsoll.ingest.formats.perfmon.read import read_pdh, with_blanks_for_no_data
+from plimsoll.ingest.formats.perfmon.header import (
+    are_words,
+    find_stated_separator,
+    is_typeperf_message,
+    refuse_another_beside,
+)
+from plimsoll.ingest.formats.perfmon.read import read_pdh, replace_no_data
 from plimsoll.ingest.reading import ReadOptions
 from plimsoll.ingest.shared.text import Text, read_as, split
 from plimsoll.model.errors import Unusable
 from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.log import Log
-from plimsoll.model.remark import Kind, Remarks, counted, short
+from plimsoll.model.remark import Kind, Remarks, format_count, shorten
 
 _EXPORT_AGAIN = "export the log again with relog"
 _WRITE = f"write times as YYYY-MM-DD HH:MM:SS, or {_EXPORT_AGAIN}"
@@ -54,9 +59,9 @@ def _order_of_dates(
         if match is None:
             reason = next((name for name, pattern in _REASONS.items() if pattern.fullmatch(time)), None)
             to_do = _EXPORT_AGAIN if reason and "cut" in reason else _WRITE
-            text = f'"{short(time)}" {reason or "is no date and time in a way that is known"}: {to_do}'
+            text = f'"{shorten(time)}" {reason or "is no date and time in a way that is known"}: {to_do}'
             raise Unusable(f"{path}:{line}: {text}")
-        if matches and _form(match) != _form(matches[0]):
+        if matches and _find_form(match) != _find_form(matches[0]):
             raise Unusable(
                 f'{path}:{line}: "{time}" is not written as "{times[0]}" in line {lines[0]} is, so a spreadsheet '
                 f"took some dates for others; {_EXPORT_AGAIN}"
@@ -67,7 +72,7 @@ def _order_of_dates(
     order = _order(path, matches, lines, decimal_commas)
     first = matches[0]
     if order != "mdy" or not _WINDOWS.fullmatch(first[0]):
-        moment = datetime.strptime(_as_windows_writes(path, order, first[0], lines[0])[:10], "%m/%d/%Y")
+        moment = datetime.strptime(_format_windows_time(path, order, first[0], lines[0])[:10], "%m/%d/%Y")
         text = f'dates are read {_ORDERS[order]}: "{first[0]}" is {moment.day} {moment:%B %Y}'
         if "." not in first["mark"] or any(int(match["a"]) > 12 for match in matches):
             remarks.add(Kind.REPAIRED, text, line=lines[0])
@@ -84,7 +89,7 @@ def _order_of_dates(
     return order
 
 
-def _as_windows_writes(path: Path, order: str, time: str, line: int) -> str:
+def _format_windows_time(path: Path, order: str, time: str, line: int) -> str:
     """Return a time in Windows' form. Raise Unusable if its day or hour does not exist."""
     match = _TIME.fullmatch(time)
     if match is None:
@@ -167,7 +172,7 @@ class _ResavedRows:
 
 def sniff(text: Text) -> bool:
     """Return whether the file has a PDH header, but separators, times or decimal marks that Windows never writes."""
-    shape = _shape(text)
+    shape = _find_shape(text)
     if shape is None:
         return False
     if not shape.usual:
@@ -192,8 +197,8 @@ def sniff(text: Text) -> bool:
 def read(text: Text, options: ReadOptions) -> Log:
     """Return the log. Raise Unusable if its dates or numbers are ambiguous or incomplete."""
     remarks = Remarks(str(text.path))
-    text = with_blanks_for_no_data(text, remarks)
-    shape = _shape(text)
+    text = replace_no_data(text, remarks)
+    shape = _find_shape(text)
     if shape is None:
         raise Unusable(f"{text.path}: is not a re-saved PDH log")
     header, guessed = text.decode(shape.header)
@@ -205,20 +210,20 @@ def read(text: Text, options: ReadOptions) -> Log:
         remarks.add(Kind.REPAIRED, f"the log was re-saved: {how_saved}", line=shape.line)
     cells = shape.cells(header.rstrip(" "))
     refuse_another_beside(text, cells)
-    rows = _rows(text, shape, remarks)
-    mark = _decimal_mark(text.path, rows.values, rows.lines, shape.separator, remarks)
+    rows = _split_rows(text, shape, remarks)
+    mark = _find_decimal_mark(text.path, rows.values, rows.lines, shape.separator, remarks)
     order = _order_of_dates(text.path, rows.times, rows.lines, mark == ",", remarks)
-    lines = [*([""] * (shape.line - 1)), _quoted(cells), *rows.lines_behind]
+    lines = [*([""] * (shape.line - 1)), _quote_cells(cells), *rows.lines_behind]
     for number, time, values in zip(rows.lines, rows.times, rows.values, strict=True):
         numbers = (values.replace(",", ".") if mark == "," else values).split(_JOINT)
-        written = _as_windows_writes(text.path, order, time, number)
-        lines[number - 1] = _quoted([written, *(cell.strip() or " " for cell in numbers)])
+        written = _format_windows_time(text.path, order, time, number)
+        lines[number - 1] = _quote_cells([written, *(cell.strip() or " " for cell in numbers)])
     rewritten = "\n".join(lines) + ("" if rows.is_cut else "\n")
     log = read_pdh(Text(text.path, rewritten.encode(), "utf-8"), NAME, ",", options)
     return replace(log, remarks=(*remarks, *log.remarks))
 
 
-def _shape(text: Text) -> _Shape | None:
+def _find_shape(text: Text) -> _Shape | None:
     """Return the form of a log's lines; None if the file has no PDH header."""
     number, start, stop = text.first_line
     header = text.header
@@ -226,7 +231,7 @@ def _shape(text: Text) -> _Shape | None:
     if hint:
         number, start = number + 1, stop + 1
         header = text.line_at(start).rstrip(b"\r")
-    usual_separator = own_separator(header)
+    usual_separator = find_stated_separator(header)
     path = _BEFORE_PATH.search(header) if usual_separator else None
     if not path:
         return None
@@ -235,7 +240,7 @@ def _shape(text: Text) -> _Shape | None:
     return _Shape(number, start, header, path[1].decode(), wrapped, usual)
 
 
-def _rows(text: Text, shape: _Shape, remarks: Remarks) -> _ResavedRows:
+def _split_rows(text: Text, shape: _Shape, remarks: Remarks) -> _ResavedRows:
     # Numbers and times are ASCII.
     """Return the rows of a log, and its other lines; an incomplete last row loses its last cell."""
     lines = [line.rstrip("\r") for line in text.data[shape.start :].decode("utf-8", errors="replace").split("\n")]
@@ -254,9 +259,9 @@ def _rows(text: Text, shape: _Shape, remarks: Remarks) -> _ResavedRows:
     for number, line in enumerate([*lines[1:-1], last] if len(lines) > 1 else (), shape.line + 1):
         cells = shape.cells(line) if line.strip() and "\0" not in line.rstrip("\0") else []
         has_only_words = len(cells) not in (0, width) and are_words(cells[0]) and not _DIGIT.search(cells[0])
-        if len(cells) > 1 and own_separator(cells[0].encode()):
-            rows.lines_behind.append(_quoted(cells))
-        elif len(cells) < 2 or has_only_words or says_typeperf(line):
+        if len(cells) > 1 and find_stated_separator(cells[0].encode()):
+            rows.lines_behind.append(_quote_cells(cells))
+        elif len(cells) < 2 or has_only_words or is_typeperf_message(line):
             rows.lines_behind.append(line)
         else:
             rows.lines_behind.append("")
@@ -267,15 +272,15 @@ def _rows(text: Text, shape: _Shape, remarks: Remarks) -> _ResavedRows:
             else:
                 empty.append(number)
     if empty:
-        remarks.add(Kind.SKIPPED, f"{counted(len(empty), 'empty row')}: left out", line=empty[0], count=len(empty))
+        remarks.add(Kind.SKIPPED, f"{format_count(len(empty), 'empty row')}: left out", line=empty[0], count=len(empty))
     return rows
 
 
-def _quoted(cells: Sequence[str]) -> str:
+def _quote_cells(cells: Sequence[str]) -> str:
     return ",".join('"' + cell.replace('"', '""') + '"' for cell in cells)
 
 
-def _decimal_mark(path: Path, rows: Sequence[str], lines: Sequence[int], separator: str, remarks: Remarks) -> str:
+def _find_decimal_mark(path: Path, rows: Sequence[str], lines: Sequence[int], separator: str, remarks: Remarks) -> str:
     """Return the decimal mark of all numbers: a point or a comma.
 
     Raise Unusable if numbers have thousands separators or both marks, or if a mark is ambiguous.
@@ -286,12 +291,12 @@ def _decimal_mark(path: Path, rows: Sequence[str], lines: Sequence[int], separat
     for line, row in zip(lines, rows, strict=True):
         if grouped := _GROUPED.search(row):
             start = row.rfind(_JOINT, 0, grouped.start()) + 1
-            shown = short(row[start : grouped.end()])
+            shown = shorten(row[start : grouped.end()])
             raise Unusable(f'{path}:{line}: "{shown}" has its thousands marked, so it is not certain; {_TO_DO}')
         for mark in ".,":
             if mark in row and mark not in certain:
                 if mark not in first and (match := _HAS[mark].search(row)):
-                    first[mark] = (line, short(row[row.rfind(_JOINT, 0, match.start()) + 1 : match.end()]))
+                    first[mark] = (line, shorten(row[row.rfind(_JOINT, 0, match.start()) + 1 : match.end()]))
                 if _IS_DECIMAL[mark].search(row):
                     certain.add(mark)
         rounded += len(_SHORT.findall(row)) if "E+" in row else 0
@@ -311,12 +316,12 @@ def _decimal_mark(path: Path, rows: Sequence[str], lines: Sequence[int], separat
         remarks.add(Kind.REPAIRED, f'numbers have decimal commas ("{shown}"): read as decimal points', line=line)
     if rounded:
         remarks.add(
-            Kind.NOTED, f"{counted(rounded, 'number')} rounded by a spreadsheet (such as 8.12E+08)", count=rounded
+            Kind.NOTED, f"{format_count(rounded, 'number')} rounded by a spreadsheet (such as 8.12E+08)", count=rounded
         )
     return mark
 
 
-def _form(match: re.Match[str]) -> tuple[object, ...]:
+def _find_form(match: re.Match[str]) -> tuple[object, ...]:
     """Return the form of a time; all times of a log must have the same form.
 
     Whether a time has a fraction does not matter if the year comes first.

@@ -15,17 +15,17 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from plimsoll.ingest.formats.sadf.blocks import blocks
-from plimsoll.ingest.formats.sadf.sections import AGAIN, HEADER_NAMES, series
-from plimsoll.ingest.formats.sadf.table import SectionTable, table_of
+from plimsoll.ingest.formats.sadf.blocks import split_blocks
+from plimsoll.ingest.formats.sadf.sections import AGAIN, HEADER_NAMES, make_series
+from plimsoll.ingest.formats.sadf.table import SectionTable, build_table
 from plimsoll.ingest.reading import ReadOptions
 from plimsoll.ingest.shared import clock
-from plimsoll.ingest.shared.clock import DAY, HOUR, QUARTER, offsets, to_utc
+from plimsoll.ingest.shared.clock import DAY, HOUR, QUARTER, compute_offsets, convert_to_utc
 from plimsoll.ingest.shared.text import Text
 from plimsoll.model.errors import Unusable
 from plimsoll.model.log import Log, Times, Values
 from plimsoll.model.parameters import Parameter
-from plimsoll.model.remark import Kind, Remarks, counted, short
+from plimsoll.model.remark import Kind, Remarks, format_count, shorten
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND, Zone
 
@@ -59,21 +59,21 @@ def read(text: Text, options: ReadOptions) -> Log:
     an unknown zone.
     """
     path, remarks = text.path, Remarks(str(text.path))
-    tables = [table for block in blocks(text, remarks) if len((table := table_of(path, block, remarks)).lines)]
+    tables = [table for block in split_blocks(text, remarks) if len((table := build_table(path, block, remarks)).lines)]
     if not tables:
         raise Unusable(f"{path}: holds no row of a section of sadf that is read; {AGAIN}")
-    host = _host(path, tables)
-    zone = zone_of(path, tables, options.zone, remarks)
-    tables = with_local_days(tables, zone, remarks)
-    instants = [instants_of(table, zone, remarks) for table in tables]
-    clock.tell(_steps_back(tables, instants), remarks)
+    host = _find_host(path, tables)
+    zone = find_zone(path, tables, options.zone, remarks)
+    tables = restore_local_days(tables, zone, remarks)
+    instants = [compute_instants(table, zone, remarks) for table in tables]
+    clock.tell(_list_steps_back(tables, instants), remarks)
     times: Times = np.unique(np.concatenate(instants))
     columns = _SeriesColumns(len(times))
-    for fields, table, moments in with_processors(tables, instants, remarks):
+    for fields, table, moments in split_by_processors(tables, instants, remarks):
         rows = np.searchsorted(times, moments)
-        for instance, at in _instances(table):
+        for instance, at in _list_instances(table):
             for name, values in zip(fields, table.values, strict=True):
-                columns.put(series(host, table.section, instance, name), rows[at], values[at])
+                columns.put(make_series(host, table.section, instance, name), rows[at], values[at])
     drop_unknown_utilization(columns.by_series)
     if not columns.by_series:
         raise Unusable(
@@ -82,7 +82,7 @@ def read(text: Text, options: ReadOptions) -> Log:
     if columns.differing:
         remarks.add(
             Kind.SKIPPED,
-            f"{counted(columns.differing, 'value')} differ from an earlier value of the same series and time: "
+            f"{format_count(columns.differing, 'value')} differ from an earlier value of the same series and time: "
             "the first is kept",
             count=columns.differing,
         )
@@ -121,7 +121,7 @@ class _SeriesColumns:
         self.differing += int(np.count_nonzero((column[rows] != values) & ~np.isnan(values)))
 
 
-def _host(path: Path, tables: Sequence[SectionTable]) -> str:
+def _find_host(path: Path, tables: Sequence[SectionTable]) -> str:
     """Return the host of all rows. Raise Unusable if there are several."""
     first_lines: dict[str, int] = {}
     for table in tables:
@@ -129,19 +129,19 @@ def _host(path: Path, tables: Sequence[SectionTable]) -> str:
             line = int(table.lines[(table.hosts == host).to_numpy()][0])
             if strange := _NOT_IN_A_HOST.search(host):
                 raise Unusable(
-                    f'{path}:{line}: the row begins with "{short(host)}", but no host has "{strange[0]}" in its name; '
-                    f"{AGAIN}"
+                    f'{path}:{line}: the row begins with "{shorten(host)}", but no host has "{strange[0]}" in its '
+                    f"name; {AGAIN}"
                 )
             first_lines[host] = min(line, first_lines.get(host, line))
     if len(first_lines) > 1:
         (first, _), (second, line), *_ = sorted(first_lines.items(), key=lambda item: item[1])
         raise Unusable(
-            f"{path}:{line}: rows of host {short(second)} after rows of {short(first)}; split the file by host"
+            f"{path}:{line}: rows of host {shorten(second)} after rows of {shorten(first)}; split the file by host"
         )
     return next(iter(first_lines))
 
 
-def _instances(table: SectionTable) -> Iterator[tuple[str | None, NDArray[np.intp]]]:
+def _list_instances(table: SectionTable) -> Iterator[tuple[str | None, NDArray[np.intp]]]:
     """Yield each instance and the indices of its rows, by first appearance; None as the instance if there is none."""
     if not table.section.label:
         yield None, np.arange(len(table.lines))
@@ -153,7 +153,7 @@ def _instances(table: SectionTable) -> Iterator[tuple[str | None, NDArray[np.int
         yield table.devices[int(rows[0])], rows
 
 
-def zone_of(path: Path, tables: Sequence[SectionTable], zone: Zone | None, remarks: Remarks) -> Zone:
+def find_zone(path: Path, tables: Sequence[SectionTable], zone: Zone | None, remarks: Remarks) -> Zone:
     """Return UTC if all times are in UTC, else the caller's `zone`; if `zone` is None, an unknown zone, with a remark.
 
     Raise Unusable if some times are in UTC and other times in an unknown zone.
@@ -175,7 +175,7 @@ def zone_of(path: Path, tables: Sequence[SectionTable], zone: Zone | None, remar
     return Zone.unknown()
 
 
-def instants_of(table: SectionTable, zone: Zone, remarks: Remarks) -> Times:
+def compute_instants(table: SectionTable, zone: Zone, remarks: Remarks) -> Times:
     """Return the time of each row (UTC, ns). Add one remark on each change of the clock, not one for each section."""
     if not table.local.any():
         return table.stamps
@@ -187,14 +187,14 @@ def instants_of(table: SectionTable, zone: Zone, remarks: Remarks) -> Times:
     lines = table.lines[at[first]]
     # With an unknown zone, a repeated header without a restart means that another file begins.
     joined = table.is_after_header[at[first]] & ~table.is_after_restart[at[first]] & (not zone.is_specified)
-    moments = to_utc(table.stamps[at[first]], zone, lines.tolist(), changes, lines[joined].tolist())
+    moments = convert_to_utc(table.stamps[at[first]], zone, lines.tolist(), changes, lines[joined].tolist())
     instants[at] = np.repeat(moments, np.diff(first, append=len(at)))
     remarked = {remark.text for remark in remarks}
     remarks.items += [remark for remark in changes if remark.text not in remarked]
     return instants
 
 
-def _steps_back(tables: Sequence[SectionTable], instants: Sequence[Times]) -> Iterator[tuple[str, int, int]]:
+def _list_steps_back(tables: Sequence[SectionTable], instants: Sequence[Times]) -> Iterator[tuple[str, int, int]]:
     """Yield the reason, line and size (ns) of each step back in time; a step in several sections is yielded once."""
     ends: set[int] = set()
     for table, moments in zip(tables, instants, strict=True):
@@ -209,7 +209,9 @@ def _steps_back(tables: Sequence[SectionTable], instants: Sequence[Times]) -> It
         ends.update(end for _, *both in steps for end in both)
 
 
-def with_processors(tables: Sequence[SectionTable], instants: Sequence[Times], remarks: Remarks) -> Iterator[NamedRows]:
+def split_by_processors(
+    tables: Sequence[SectionTable], instants: Sequence[Times], remarks: Remarks
+) -> Iterator[NamedRows]:
     """Yield column names, table and times; a table of interrupts is split into one for each set of online processors.
 
     Rows at times with unknown processors are left out, with a remark.
@@ -220,11 +222,11 @@ def with_processors(tables: Sequence[SectionTable], instants: Sequence[Times], r
             yield table.section.fields, table, moments
             continue
         if processors is None:
-            processors = _processors(tables, instants)
+            processors = _list_processors(tables, instants)
         yield from _divide(table, moments, processors, remarks)
 
 
-def _processors(tables: Sequence[SectionTable], instants: Sequence[Times]) -> pl.DataFrame:
+def _list_processors(tables: Sequence[SectionTable], instants: Sequence[Times]) -> pl.DataFrame:
     """Return the names of the processors at each time, from the first section that lists processors at that time."""
     listed = [
         pl.DataFrame({"time": moments, "names": table.devices}).with_columns(table=at)
@@ -262,28 +264,29 @@ def _remark_lost(table: SectionTable, lost: pl.Series, why: str, remarks: Remark
     if len(rows):
         remarks.add(
             Kind.SKIPPED,
-            f"{counted(len(rows), 'row')} of interrupts with {counted(len(table.values), 'column')} left out: {why}",
+            f"{format_count(len(rows), 'row')} of interrupts with {format_count(len(table.values), 'column')} left "
+            f"out: {why}",
             line=int(table.lines[rows[0]]),
             count=len(rows),
         )
 
 
-def with_local_days(tables: Sequence[SectionTable], zone: Zone, remarks: Remarks) -> list[SectionTable]:
+def restore_local_days(tables: Sequence[SectionTable], zone: Zone, remarks: Remarks) -> list[SectionTable]:
     """Return the tables with local dates; `sadf -t` writes the date in UTC beside the local time of day.
 
     Add a remark if dates change.
     """
-    clock_ahead = next((ahead for table in tables if (ahead := _offset_by_dates(table, zone)) is not None), None)
+    clock_ahead = next((ahead for table in tables if (ahead := _find_offset_by_dates(table, zone)) is not None), None)
     if clock_ahead is None:
         return list(tables)
     ahead, is_sure = clock_ahead
-    shifts = [_shifts(table, zone, ahead) for table in tables]
+    shifts = [_compute_shifts(table, zone, ahead) for table in tables]
     moved = np.unique(np.concatenate([table.stamps[shift != 0] for table, shift in zip(tables, shifts, strict=True)]))
     lines = [int(table.lines[shift != 0][0]) for table, shift in zip(tables, shifts, strict=True) if shift.any()]
     if lines:
         remarks.add(
             Kind.REPAIRED if is_sure else Kind.GUESSED,
-            f"sadf -t writes the date of UTC with the local time: {counted(len(moved), 'time')} moved by a day, "
+            f"sadf -t writes the date of UTC with the local time: {format_count(len(moved), 'time')} moved by a day, "
             f"as the intervals of the rows show{'' if is_sure else _DOUBT}",
             line=min(lines),
             count=len(moved),
@@ -291,7 +294,7 @@ def with_local_days(tables: Sequence[SectionTable], zone: Zone, remarks: Remarks
     return [replace(table, stamps=table.stamps + shift) for table, shift in zip(tables, shifts, strict=True)]
 
 
-def _offset_by_dates(table: SectionTable, zone: Zone) -> tuple[int, bool] | None:
+def _find_offset_by_dates(table: SectionTable, zone: Zone) -> tuple[int, bool] | None:
     """Return the local clock's offset from UTC (ns), judged by rows around a midnight, and whether it is certain.
 
     Return None if no date is wrong, or if the rows do not tell the offset.
@@ -306,8 +309,8 @@ def _offset_by_dates(table: SectionTable, zone: Zone) -> tuple[int, bool] | None
         before, after = int(stamps[at]) % DAY, int(stamps[at + 1]) % DAY
         # A day that was not recorded is missing from one local midnight to the next.
         if (before >= QUARTER or goes_back) and before < after // QUARTER * QUARTER:
-            between = _offset_of_midnight(before, after)
-            value = int(_offsets(zone, stamps[at + 1 : at + 2], between[0])[0])
+            between = _find_offset_of_midnight(before, after)
+            value = int(_compute_offsets(zone, stamps[at + 1 : at + 2], between[0])[0])
             # Two offsets a day apart, on both sides of the date line, give the same date.
             off = (value - between[0] + DAY // 2) % DAY - DAY // 2
             if abs(off) <= values[at + 1]:
@@ -318,10 +321,10 @@ def _offset_by_dates(table: SectionTable, zone: Zone) -> tuple[int, bool] | None
         return 0, True
     # All rows have one date of UTC, so midnight in UTC is at a time of day without rows.
     start, end = int(stamps[0]), int(stamps[-1])
-    return _offset_of_midnight(end % DAY, start % DAY) if end < start and start // DAY == end // DAY else None
+    return _find_offset_of_midnight(end % DAY, start % DAY) if end < start and start // DAY == end // DAY else None
 
 
-def _offset_of_midnight(before: int, after: int) -> tuple[int, bool]:
+def _find_offset_of_midnight(before: int, after: int) -> tuple[int, bool]:
     """Return the local clock's offset from UTC (ns), and whether the offset is certain.
 
     Midnight in UTC lies between the local times of day `before` and `after` (ns). The offset is uncertain if two
@@ -333,7 +336,7 @@ def _offset_of_midnight(before: int, after: int) -> tuple[int, bool]:
     return ahead - DAY * is_behind, before >= _EASTERNMOST or after < DAY + _WESTERNMOST
 
 
-def _shifts(table: SectionTable, zone: Zone, ahead: int) -> Times:
+def _compute_shifts(table: SectionTable, zone: Zone, ahead: int) -> Times:
     """Return the correction of each row's time (ns): 0, a day or minus a day.
 
     With this correction, the time has the written date in UTC. Consecutive rows whose steps match their intervals get
@@ -344,9 +347,11 @@ def _shifts(table: SectionTable, zone: Zone, ahead: int) -> Times:
     run = np.cumsum((steps != 0) & (np.abs(steps - table.intervals * SECOND) > _SLACK))
     choices = np.array([0, DAY, -DAY])
     clocks = (stamps + choice for choice in choices)
-    fits = [np.bincount(run, (clock - _offsets(zone, clock, ahead)) // DAY == stamps // DAY) for clock in clocks]
+    fits = [
+        np.bincount(run, (clock - _compute_offsets(zone, clock, ahead)) // DAY == stamps // DAY) for clock in clocks
+    ]
     return np.where(table.local, choices[np.argmax(fits, axis=0)][run], 0)
 
 
-def _offsets(zone: Zone, local: Times, otherwise: int) -> Times:
-    return offsets(local, zone.rule)[0] if zone.is_specified else np.full(len(local), otherwise)
+def _compute_offsets(zone: Zone, local: Times, otherwise: int) -> Times:
+    return compute_offsets(local, zone.rule)[0] if zone.is_specified else np.full(len(local), otherwise)

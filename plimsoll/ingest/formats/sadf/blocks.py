@@ -13,13 +13,13 @@ from plimsoll.ingest.formats.sadf.sections import (
     SadfSection,
     Skipped,
     Unfit,
+    find_measurement,
+    find_section,
     is_horizontal,
-    measurement,
-    section_of,
 )
 from plimsoll.ingest.shared.text import Text, read_as
 from plimsoll.model.errors import Unusable
-from plimsoll.model.remark import RESTARTED, Kind, Remarks, short
+from plimsoll.model.remark import RESTARTED, Kind, Remarks, shorten
 
 _HEADER = "# hostname;interval;timestamp"
 _COLUMNS = re.compile(rf"(;[\w%][\w%/.-]*(\*|{re.escape(MANY)})?)*")
@@ -50,20 +50,20 @@ class RowBlock:
         self.lines.append(line)
 
 
-def blocks(text: Text, remarks: Remarks) -> list[RowBlock]:
+def split_blocks(text: Text, remarks: Remarks) -> list[RowBlock]:
     """Return the rows of all supported sections; add remarks on all other lines.
 
     Raise Unusable if a header was edited, if `sadf -h` wrote one, or if all rows were left out and the reason is known.
     """
     sorter = _Sorter(text.path, remarks)
-    *lines, last = _decoded(text, remarks).replace("\r\n", "\n").split("\n")
+    *lines, last = _decode_text(text, remarks).replace("\r\n", "\n").split("\n")
     for number, line in enumerate(lines, 1):
         sorter.take(line, number)
     sorter.take_unended(last, len(lines) + 1)
     return sorter.finished()
 
 
-def _decoded(text: Text, remarks: Remarks) -> str:
+def _decode_text(text: Text, remarks: Remarks) -> str:
     data = text.data[:]
     try:
         return data.decode()
@@ -141,15 +141,15 @@ class _Sorter:
                     f"{self._path}:{number}: the header names several sections, as with sadf -h, so that a row cannot "
                     "be split for certain; write the file without -h: sadf -d FILE -- -A"
                 )
-            self._sections[header] = section_of(columns)
+            self._sections[header] = find_section(columns)
         section = self._sections[header]
-        if not measurement(section):
-            text = f'the section "{short(str(section), 80)}" is not read: left out'
+        if not find_measurement(section):
+            text = f'the section "{shorten(str(section), 80)}" is not read: left out'
             self._remarks.add_once(Kind.SKIPPED, text, line=number)
             return
         self._section = section
         if not section.is_per_cpu:
-            self._block = self._block_of(section, COMMON + section.width)
+            self._block = self._find_block(section, COMMON + section.width)
 
     def _take_other(self, line: str, number: int) -> None:
         """Handle a line that is neither row nor header: an event, noise, or a header without a line end before it.
@@ -163,7 +163,7 @@ class _Sorter:
             # Before the first header there may be a restart or an incomplete header, but no row.
             is_edited = before.strip("\0") and not before.startswith("#") and not _EVENT.fullmatch(before)
             if is_edited and not self._headers:
-                raise self._edited(number, line)
+                raise self._explain_edited(number, line)
             self._remarks.add(Kind.REPAIRED, "a line end is missing before the header: put in", line=number)
             self.take_unended(before, number)
             self._begin(header + columns, number)
@@ -172,9 +172,9 @@ class _Sorter:
             if event[2] == "RESTART":
                 self._restarts.append(number)
             # Every section repeats the event; another time means another event.
-            self._skipped.events.setdefault((short(f"{event_name} {event[3]}".rstrip("; "), 200), event[1]), number)
+            self._skipped.events.setdefault((shorten(f"{event_name} {event[3]}".rstrip("; "), 200), event[1]), number)
         elif not is_damaged and _NAMES.search(line):
-            raise self._edited(number, line)
+            raise self._explain_edited(number, line)
         else:
             self._skipped.not_rows.append(number)
             if is_damaged or line.startswith("#") or line.count(";") >= COMMON:
@@ -182,10 +182,10 @@ class _Sorter:
                 self._skipped.damaged = self._skipped.damaged or number
                 self._header, self._section, self._block = None, None, None
 
-    def _edited(self, line: int, header: str) -> Unusable:
+    def _explain_edited(self, line: int, header: str) -> Unusable:
         return Unusable(
-            f'{self._path}:{line}: the header is not as sadf writes it: "{short(header.strip())}"; the file was edited '
-            f"or converted; {AGAIN}"
+            f'{self._path}:{line}: the header is not as sadf writes it: "{shorten(header.strip())}"; the file was '
+            f"edited or converted; {AGAIN}"
         )
 
     def _take_odd_row(self, line: str, number: int, cells: int) -> None:
@@ -193,11 +193,11 @@ class _Sorter:
         if self._header is None or cells <= COMMON:
             self._skipped.not_rows.append(number)
         elif self._section and self._section.is_per_cpu and cells > COMMON + 1:
-            self._block_of(self._section, cells).add(line, number)
+            self._find_block(self._section, cells).add(line, number)
         elif self._section:
             self._skipped.unfit.setdefault(self._header, Unfit(self._section, number, cells)).count += 1
 
-    def _block_of(self, section: SadfSection, cells: int) -> RowBlock:
+    def _find_block(self, section: SadfSection, cells: int) -> RowBlock:
         return self._blocks.setdefault((section, cells), RowBlock(section, cells, self._headers, self._restarts))
 
     def finished(self) -> list[RowBlock]:

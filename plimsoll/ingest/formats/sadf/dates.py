@@ -10,13 +10,13 @@ from plimsoll.model.remark import Kind, Remarks
 _DATES = ("%Y-%m-%d", "%m/%d/%y", "%m/%d/%Y", "%d/%m/%y", "%d/%m/%Y", "%d.%m.%Y", "%d.%m.%y", "%Y年%m月%d日")
 
 
-def day_of(text: Text, written: str, line: int, remarks: Remarks, before: date | None = None) -> date:
+def parse_day(text: Text, written: str, line: int, remarks: Remarks, before: date | None = None) -> date:
     """Return the date written in a line.
 
     An ambiguous date is read as the day `before`, or as the day in a file name such as sar27; if neither fits, the
     month comes first, as in the C locale, with a remark. Raise Unusable if the form is not known.
     """
-    days = list(dict.fromkeys(moment.date() for form in _DATES if (moment := parsed(written, form))))
+    days = list(dict.fromkeys(moment.date() for form in _DATES if (moment := parse_moment(written, form))))
     if not days:
         raise Unusable(
             f'{text.path}:{line}: the date "{written}" is of no form that is known; record again, or print the file '
@@ -30,13 +30,13 @@ def day_of(text: Text, written: str, line: int, remarks: Remarks, before: date |
     return (fitting or days)[0]
 
 
-def time_of(hour: str, minute: str, second: str, half: str | None = None) -> time:
+def make_time(hour: str, minute: str, second: str, half: str | None = None) -> time:
     """Return a time of day; `half` is AM, PM or None."""
     hours = int(hour) if half is None else int(hour) % 12 + 12 * (half == "PM")
     return time(hours, int(minute), int(second))
 
 
-def parsed(text: str, form: str) -> datetime | None:
+def parse_moment(text: str, form: str) -> datetime | None:
     """Return the date and time in a text that has the `strptime` format `form`; None if the text does not have it."""
     try:
         return datetime.strptime(text, form)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date, datetime, time, timedelta
 
 from plimsoll.ingest.formats import sadf
-from plimsoll.ingest.formats.sadf.dates import day_of
+from plimsoll.ingest.formats.sadf.dates import parse_day
 from plimsoll.ingest.reading import ReadOptions
 from plimsoll.ingest.shared.text import Text
 from plimsoll.model.log import Log
@@ -65,26 +65,26 @@ class _Rewriter:
             elif row := _ROW.match(line):
                 hour, minute, second, half, rest = row.groups()
                 hours = int(hour) if half is None else int(hour) % 12 + 12 * (half == "PM")
-                yield self._line((hours, int(minute), int(second)), rest)
+                yield self._rewrite_line((hours, int(minute), int(second)), rest)
             else:
                 yield ""  # blank, or the averages at the end, which begin with a word
 
     def _begin(self, host: str, day: str, number: int) -> None:
         """Set the host and the date from sysstat's first line."""
         self.host, self.before = host, None
-        self.day = day_of(self.text, day, number, self.remarks)
+        self.day = parse_day(self.text, day, number, self.remarks)
         self.columns = []
 
-    def _line(self, clock: tuple[int, int, int], rest: str) -> str:
+    def _rewrite_line(self, clock: tuple[int, int, int], rest: str) -> str:
         """Return the line of sadf for a line of sar with a time; empty if the line belongs to no table."""
         cells = rest.split()
         if restart := _RESTART.match(rest):
-            return f"{self.host};-1;{self._moment(clock)};LINUX-RESTART\t{restart[1]}"
+            return f"{self.host};-1;{self._find_moment(clock)};LINUX-RESTART\t{restart[1]}"
         if _is_header(cells):
-            return self._header(cells)
+            return self._rewrite_header(cells)
         if not self.columns:
             return ""
-        moment = self._moment(clock)
+        moment = self._find_moment(clock)
         if self.is_rotated:
             # A mount point may contain blanks.
             width = len(self.columns) - 1
@@ -93,7 +93,7 @@ class _Rewriter:
             cells[0] = "-1"
         return ";".join((self.host, str(self.interval), str(moment), *cells))
 
-    def _header(self, cells: list[str]) -> str:
+    def _rewrite_header(self, cells: list[str]) -> str:
         if cells[-1] in _UNREAD or cells[0] in _UNREAD:
             self.columns = []
             return ""
@@ -104,7 +104,7 @@ class _Rewriter:
         shown = [columns[0], "CPU*"] if columns[0] == "INTR" and "CPU0" in columns else columns
         return f"# hostname;interval;timestamp;{';'.join(shown)}"
 
-    def _moment(self, clock: tuple[int, int, int]) -> datetime:
+    def _find_moment(self, clock: tuple[int, int, int]) -> datetime:
         """Return the date and time of a row; after midnight within a table, the date is the next day."""
         moment = datetime.combine(self.day, time(*clock))
         if self.before is not None:

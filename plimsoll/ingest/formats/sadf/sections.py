@@ -15,9 +15,9 @@ from itertools import pairwise
 from pathlib import Path
 
 from plimsoll.model.errors import Unusable
-from plimsoll.model.remark import Kind, Remarks, counted
+from plimsoll.model.remark import Kind, Remarks, format_count
 from plimsoll.model.series import Series
-from plimsoll.model.shipped_tables import shipped_table
+from plimsoll.model.shipped_tables import load_shipped_table
 
 _MOST_REMARKS = 20
 _MOST_LEFT_OUT = 0.1  # of the rows of a section
@@ -80,16 +80,19 @@ class Skipped:
         for (text, _), number in list(self.events.items())[:_MOST_REMARKS]:
             remarks.add(Kind.NOTED, text, line=number)
         if (value := len(self.events) - _MOST_REMARKS) > 0:
-            remarks.add(Kind.NOTED, f"{counted(value, 'more restart or comment')}", count=value)
+            remarks.add(Kind.NOTED, f"{format_count(value, 'more restart or comment')}", count=value)
         if self.not_rows:
             count = len(self.not_rows)
-            name = f"{counted(count, 'line')} left out: not a row, or the header before it is damaged"
+            name = f"{format_count(count, 'line')} left out: not a row, or the header before it is damaged"
             kind = Kind.CUT if count > _MOST_LEFT_OUT * (count + rows) else Kind.SKIPPED
             remarks.add(kind, name, line=self.not_rows[0], count=count)
         for header, unfit in self.unfit.items():
-            name = f"{counted(unfit.count, 'row')} with {unfit.cells} cells under a header of {_cells(header)} left out"
+            name = (
+                f"{format_count(unfit.count, 'row')} with {unfit.cells} cells under a header of "
+                f"{_count_cells(header)} left out"
+            )
             if unfit.fitting:
-                name += f", and the {counted(unfit.fitting, 'other row')} of the section, which may fit by chance"
+                name += f", and the {format_count(unfit.fitting, 'other row')} of the section, which may fit by chance"
             count = unfit.count + unfit.fitting
             # A threshold may have been crossed in them, so the run is not known to be healthy.
             kind = Kind.CUT if count > _MOST_LEFT_OUT * (count + unfit.kept) else Kind.SKIPPED
@@ -100,7 +103,7 @@ class Skipped:
         if self.unfit:
             header, unfit = next(iter(self.unfit.items()))
             raise Unusable(
-                f"{self.path}:{unfit.line}: the row has {unfit.cells} cells, its header {_cells(header)}; {AGAIN}"
+                f"{self.path}:{unfit.line}: the row has {unfit.cells} cells, its header {_count_cells(header)}; {AGAIN}"
             )
         if self.damaged is not None:
             raise Unusable(
@@ -116,7 +119,7 @@ _FIELD = {"%": "pct_", "/": "_per_"}
 _LABEL = re.compile(r"[A-Z]{2,}")
 
 
-def section_of(columns: Sequence[str]) -> SadfSection:
+def find_section(columns: Sequence[str]) -> SadfSection:
     """Return the section with these columns, which follow host, interval and time in a header."""
     label = columns[0] if columns and _LABEL.fullmatch(columns[0]) else None
     return SadfSection(label, tuple(columns[1:] if label else columns))
@@ -124,7 +127,7 @@ def section_of(columns: Sequence[str]) -> SadfSection:
 
 def is_horizontal(columns: Sequence[str]) -> bool:
     """Return whether a header has the columns of all sections in one line, as written by `sadf -h`."""
-    plain, labels = _measurements("plain"), {"CPU", *_measurements("labelled")}
+    plain, labels = _map_measurements("plain"), {"CPU", *_map_measurements("labelled")}
     begun = {
         plain.get(name, name)
         for before, name in pairwise(["", *columns])
@@ -133,25 +136,25 @@ def is_horizontal(columns: Sequence[str]) -> bool:
     return len(begun) > 1 or any(column.endswith(MANY) for column in columns)
 
 
-def measurement(section: SadfSection) -> str | None:
+def find_measurement(section: SadfSection) -> str | None:
     """Return the measurement of a section, such as `cpu_util`; None if the section is not read."""
     if not section.fields:
         return None
     if section.label is None:
-        return _measurements("plain").get(section.fields[0])
+        return _map_measurements("plain").get(section.fields[0])
     if section.label == "CPU":
-        return _measurements("processors").get(section.fields[0])
-    return _measurements("labelled").get(section.label)
+        return _map_measurements("processors").get(section.fields[0])
+    return _map_measurements("labelled").get(section.label)
 
 
 @cache
-def _measurements(kind: str) -> Mapping[str, str]:
+def _map_measurements(kind: str) -> Mapping[str, str]:
     """Return the measurements of `plain`, `labelled` or `processors` sections, by a section's identifying column."""
-    table = shipped_table("plimsoll.ingest.formats.sadf", "sections.yaml", dict[str, dict[str, list[str]]])
+    table = load_shipped_table("plimsoll.ingest.formats.sadf", "sections.yaml", dict[str, dict[str, list[str]]])
     return {column: name for name, columns in table[kind].items() for column in columns}
 
 
-def device(section: SadfSection, cell: str) -> str:
+def name_device(section: SadfSection, cell: str) -> str:
     """Return an instance's name as `sadf -p` and Telegraf write it: `cpu0`, where `sadf -d` has 0."""
     number = cell.isdecimal()
     match section.label:
@@ -165,9 +168,9 @@ def device(section: SadfSection, cell: str) -> str:
             return cell
 
 
-def series(host: str, section: SadfSection, instance: str | None, field: str) -> Series:
+def make_series(host: str, section: SadfSection, instance: str | None, field: str) -> Series:
     """Return the series of one field and instance of a section."""
-    name = measurement(section) or ""
+    name = find_measurement(section) or ""
     if name == "cpu_util" and instance != "all":
         name = "per_cpu"
     tags = () if instance is None else (("device", instance),)
@@ -178,5 +181,5 @@ def series(host: str, section: SadfSection, instance: str | None, field: str) ->
     return Series(host, name, tags, telegraf, f"sadf {shown} {field}")
 
 
-def _cells(header: str) -> int:
+def _count_cells(header: str) -> int:
     return header.count(";") + 1

@@ -10,16 +10,16 @@ import polars as pl
 from numpy.typing import NDArray
 
 from plimsoll.ingest.formats.sadf.blocks import RowBlock
-from plimsoll.ingest.formats.sadf.sections import AGAIN, SadfSection, device
+from plimsoll.ingest.formats.sadf.sections import AGAIN, SadfSection, name_device
 from plimsoll.model.errors import Unusable
 from plimsoll.model.log import Times, Values
-from plimsoll.model.remark import Kind, Remarks, and_more, counted, short
-from plimsoll.model.times import instant
+from plimsoll.model.remark import Kind, Remarks, format_count, format_more, shorten
+from plimsoll.model.times import convert_to_instant
 
 _SHARES_OFF = 5.0  # percentage points; our choice: rounding ten columns adds up to 0.05
 _SPACE = ("MBfsfree", "MBfsused", "%fsused", "%ufsused")
 _ZONE = r" ([A-Za-z]{3,7}|[+-]\d{2,4})$"  # after local times, since sysstat 12.6.2
-_LATEST = instant(datetime(2201, 1, 1, tzinfo=UTC)) // 1000  # us; nanoseconds end in 2262
+_LATEST = convert_to_instant(datetime(2201, 1, 1, tzinfo=UTC)) // 1000  # us; nanoseconds end in 2262
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class SectionTable:
         return replace(self, **columns, values=[value[at] for value in self.values])
 
 
-def table_of(path: Path, block: RowBlock, remarks: Remarks) -> SectionTable:
+def build_table(path: Path, block: RowBlock, remarks: Remarks) -> SectionTable:
     """Return a block as columns. Rows without a time, and cells that are not numbers, are left out with remarks.
 
     Raise Unusable if most rows have no time, a column has only text, or an instance has spaces around it.
@@ -66,7 +66,7 @@ def table_of(path: Path, block: RowBlock, remarks: Remarks) -> SectionTable:
         empty_string_is_null=False,
     )
     lines = np.array(block.lines, dtype=np.int64)
-    stamps, local = _stamps(cells.get_column("time"))
+    stamps, local = _parse_stamps(cells.get_column("time"))
     if stamps.null_count():
         good = stamps.is_not_null()
         _remark_bad_times(path, cells.get_column("time"), ~good, lines, remarks)
@@ -74,18 +74,18 @@ def table_of(path: Path, block: RowBlock, remarks: Remarks) -> SectionTable:
     instances = cells.get_column("device") if labelled else pl.Series([""] * len(cells), dtype=pl.String)
     if (padded := (instances != instances.str.strip_chars()).to_numpy()).any():
         raise Unusable(f"{path}:{lines[padded.argmax()]}: the row has spaces around its cells; {AGAIN}")
-    shown = {name: device(block.section, name) for name in instances.unique()} if labelled else {"": ""}
+    shown = {name: name_device(block.section, name) for name in instances.unique()} if labelled else {"": ""}
     fields = block.section.fields if not block.section.is_per_cpu else names
     values = [
-        _numbers(path, cells.get_column(name), f"{block.section.label or ''} {shown_as}".strip(), lines, remarks)
+        _parse_numbers(path, cells.get_column(name), f"{block.section.label or ''} {shown_as}".strip(), lines, remarks)
         for name, shown_as in zip(names, fields, strict=True)
     ]
     if {"%idle", "%iowait", "%steal"} <= set(fields):
-        values = _plausible_shares(values, lines, remarks)
+        values = _check_shares(values, lines, remarks)
     section = block.section
     if set(_SPACE) <= set(fields):
         section = replace(section, fields=(*fields, "MBfsavail", "%fsavail"))
-        values += _available(*(values[fields.index(name)] for name in _SPACE))
+        values += _compute_available(*(values[fields.index(name)] for name in _SPACE))
     return SectionTable(
         section,
         lines,
@@ -95,13 +95,13 @@ def table_of(path: Path, block: RowBlock, remarks: Remarks) -> SectionTable:
         local.to_numpy(),
         cells.get_column("time").filter(local).head(1).str.extract(_ZONE).item() if local.any() else None,
         cells.get_column("interval").cast(pl.Int64, strict=False).fill_null(-1).to_numpy(),
-        _first_after(block.headers, lines),
-        _first_after(block.restarts, lines),
+        _mark_first_after(block.headers, lines),
+        _mark_first_after(block.restarts, lines),
         values,
     )
 
 
-def _plausible_shares(values: list[Values], lines: NDArray[np.int64], remarks: Remarks) -> list[Values]:
+def _check_shares(values: list[Values], lines: NDArray[np.int64], remarks: Remarks) -> list[Values]:
     """Return the shares of processor time, with NaN in rows that do not add up to about 100 %.
 
     On KVM all shares of a processor can be 0, which would look like a busy processor (sysstat's issue 95).
@@ -113,14 +113,14 @@ def _plausible_shares(values: list[Values], lines: NDArray[np.int64], remarks: R
     first = f"{total[wrong[0]]:.4g}"
     remarks.add(
         Kind.SKIPPED,
-        f"the shares of a processor add up to {first} % and not to 100: no sample ({counted(len(wrong), 'row')})",
+        f"the shares of a processor add up to {first} % and not to 100: no sample ({format_count(len(wrong), 'row')})",
         line=int(lines[wrong[0]]),
         count=len(wrong),
     )
     return [np.where(np.abs(total - 100) > _SHARES_OFF, np.nan, column) for column in values]
 
 
-def _available(free: Values, used: Values, used_percent: Values, unavailable_percent: Values) -> list[Values]:
+def _compute_available(free: Values, used: Values, used_percent: Values, unavailable_percent: Values) -> list[Values]:
     """Return the space of a file system that users other than root may use: in MB, and in percent as in `df`.
 
     sysstat's free space includes the blocks reserved for root; `%ufsused` exceeds `%fsused` by these blocks.
@@ -130,12 +130,12 @@ def _available(free: Values, used: Values, used_percent: Values, unavailable_per
     return [available, 100 * np.divide(available, usable, out=np.full(len(usable), np.nan), where=usable > 0)]
 
 
-def _first_after(marks: Sequence[int], lines: NDArray[np.int64]) -> NDArray[np.bool_]:
+def _mark_first_after(marks: Sequence[int], lines: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Return for each row whether it is the first row after one of the line numbers `marks`."""
     return np.isin(np.arange(len(lines)), np.searchsorted(lines, marks, side="right"))
 
 
-def _stamps(times: pl.Series) -> tuple[pl.Series, pl.Series]:
+def _parse_stamps(times: pl.Series) -> tuple[pl.Series, pl.Series]:
     """Return times in ns (null for cells without a time), and whether each is local time."""
 
     def in_ns(since_1970: pl.Series) -> pl.Series:
@@ -158,13 +158,15 @@ def _stamps(times: pl.Series) -> tuple[pl.Series, pl.Series]:
 
 def _remark_bad_times(path: Path, times: pl.Series, bad: pl.Series, lines: NDArray[np.int64], remarks: Remarks) -> None:
     at = np.flatnonzero(bad.to_numpy())
-    first, line = short(times[int(at[0])]), int(lines[at[0]])
+    first, line = shorten(times[int(at[0])]), int(lines[at[0]])
     if 2 * len(at) > len(times):
         raise Unusable(f'{path}:{line}: "{first}" is not a time as sadf writes it (YYYY-MM-DD HH:MM:SS UTC); {AGAIN}')
-    remarks.add(Kind.SKIPPED, f'"{first}" is not a time: {counted(len(at), "row")} left out', line=line, count=len(at))
+    remarks.add(
+        Kind.SKIPPED, f'"{first}" is not a time: {format_count(len(at), "row")} left out', line=line, count=len(at)
+    )
 
 
-def _numbers(path: Path, text: pl.Series, counter: str, lines: NDArray[np.int64], remarks: Remarks) -> Values:
+def _parse_numbers(path: Path, text: pl.Series, counter: str, lines: NDArray[np.int64], remarks: Remarks) -> Values:
     """Return the values of a column, NaN for cells that are not numbers. Raise Unusable if no cell is a number."""
     has_commas = text.str.contains(",", literal=True).any()
     numbers = (text.str.replace(",", ".", literal=True) if has_commas else text).cast(pl.Float64, strict=False)
@@ -175,12 +177,12 @@ def _numbers(path: Path, text: pl.Series, counter: str, lines: NDArray[np.int64]
     bad = np.flatnonzero(~np.isfinite(values) & (text != "").to_numpy())
     if not len(bad):
         return values
-    first = short(text[int(bad[0])])
+    first = shorten(text[int(bad[0])])
     if numbers.is_null().all():
         raise Unusable(
             f'{path}:{lines[bad[0]]}: "{first}" in the column {counter} is no number, nor is any other cell of it; '
             f"{AGAIN}"
         )
-    name = f'"{first}" is not a number: no sample{and_more(len(bad))}'
+    name = f'"{first}" is not a number: no sample{format_more(len(bad))}'
     remarks.add(Kind.SKIPPED, name, counter=counter, line=int(lines[bad[0]]), count=len(bad))
     return np.where(np.isfinite(values), values, np.nan)

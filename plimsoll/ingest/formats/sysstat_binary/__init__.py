@@ -15,7 +15,7 @@ from plimsoll.ingest.reading import ReadOptions
 from plimsoll.ingest.shared.text import Text
 from plimsoll.model.log import Log, Times, Values
 from plimsoll.model.remark import RESTARTED, Kind
-from plimsoll.model.times import SECOND, iso
+from plimsoll.model.times import SECOND, format_iso
 
 NAME = "sysstat-binary"
 _TIMES = ("user", "nice", "sys", "idle", "iowait", "steal", "irq", "soft")
@@ -39,10 +39,10 @@ def read(text: Text, options: ReadOptions) -> Log:
     for seconds, interval in zip(np.array(file.seconds)[shown].tolist(), intervals[shown].tolist(), strict=True):
         recording.begin(seconds * SECOND, 1, interval)
     for seconds in file.restarts:
-        recording.remarks.add_once(Kind.NOTED, f"{RESTARTED} ({iso(seconds * SECOND)})")
+        recording.remarks.add_once(Kind.NOTED, f"{RESTARTED} ({format_iso(seconds * SECOND)})")
     for activity in file.activities:
         if activity.layout is not None and activity.rows:
-            for name, rows, columns in _instances(activity, boots):
+            for name, rows, columns in _list_instances(activity, boots):
                 usable = shown[rows]
                 shown_values = {field: values[usable] for field, values in columns.items()}
                 recording.put_columns(activity.layout.table, name, samples[rows[usable]], shown_values)
@@ -51,7 +51,7 @@ def read(text: Text, options: ReadOptions) -> Log:
     return recording.log(options, ADVICE, in_utc=True)
 
 
-def _instances(activity: Activity, boots: Times) -> Iterator[tuple[str, Times, dict[str, Values]]]:
+def _list_instances(activity: Activity, boots: Times) -> Iterator[tuple[str, Times, dict[str, Values]]]:
     """Yield each instance of an activity, the indices of its records, and its columns.
 
     A column of a gauge has values, a column of a count the growth since the previous record.
@@ -60,7 +60,7 @@ def _instances(activity: Activity, boots: Times) -> Iterator[tuple[str, Times, d
     if layout is None:
         return
     items, rows, positions = activity.items()
-    names = _names(items, positions)
+    names = _name_items(items, positions)
     order = np.argsort(names, kind="stable")
     whole: dict[str, Values] = {}
     for at in np.split(order, np.flatnonzero(names[order][1:] != names[order][:-1]) + 1):
@@ -69,7 +69,7 @@ def _instances(activity: Activity, boots: Times) -> Iterator[tuple[str, Times, d
         columns = {
             field: item[field].astype(np.float64)
             if layout.gauge or field in layout.gauges
-            else np.where(goes_on, _growth(item[field]), np.nan)
+            else np.where(goes_on, _compute_growth(item[field]), np.nan)
             for field in item.dtype.names or ()
             if field != "name"
         }
@@ -84,12 +84,12 @@ def _instances(activity: Activity, boots: Times) -> Iterator[tuple[str, Times, d
             for field, values in columns.items():
                 total = whole.setdefault(field, np.full(len(boots), np.nan))
                 total[row] = np.where(np.isnan(total[row]), values, total[row] + np.nan_to_num(values))
-        yield name, row, {**columns, **_derived(layout.table, item, columns)}
+        yield name, row, {**columns, **_derive_columns(layout.table, item, columns)}
     if whole:
         yield "all", np.arange(len(boots)), whole
 
 
-def _growth(counts: NDArray[np.uint64]) -> Values:
+def _compute_growth(counts: NDArray[np.uint64]) -> Values:
     """Return the growth of counts. 32-bit counts may wrap around; where other counts fall, the growth is NaN."""
     growth = np.diff(counts, prepend=counts[:1])  # unsigned
     if counts.dtype.itemsize == 4:
@@ -97,7 +97,7 @@ def _growth(counts: NDArray[np.uint64]) -> Values:
     return np.where(np.append(True, counts[1:] >= counts[:-1]), growth.astype(np.float64), np.nan)
 
 
-def _names(items: NDArray[np.void], positions: NDArray[np.int64]) -> NDArray[np.str_]:
+def _name_items(items: NDArray[np.void], positions: NDArray[np.int64]) -> NDArray[np.str_]:
     """Return the instance of each item: a name, `dev8-0` for a disk, or a processor's number; empty for the host."""
     fields = items.dtype.names or ()
     if "name" in fields:
@@ -110,7 +110,7 @@ def _names(items: NDArray[np.void], positions: NDArray[np.int64]) -> NDArray[np.
     return np.full(len(items), "", dtype=np.str_)
 
 
-def _derived(table: str, item: NDArray[np.void], columns: dict[str, Values]) -> dict[str, Values]:
+def _derive_columns(table: str, item: NDArray[np.void], columns: dict[str, Values]) -> dict[str, Values]:
     """Return the columns that sadf computes from several fields, such as `await`; empty for most tables."""
     match table:
         case "DISK":
@@ -119,14 +119,14 @@ def _derived(table: str, item: NDArray[np.void], columns: dict[str, Values]) -> 
             return {"await": np.where(ios > 0, ticks / np.where(ios > 0, ios, 1), 0 * ios)}
         case "MEMORY":
             used = columns["swap_total"] - columns["swap_free"]
-            return {"swap_used": used, "swap_percent": _percent(used, columns["swap_total"])}
+            return {"swap_used": used, "swap_percent": _compute_percent(used, columns["swap_total"])}
         case "FS":
             used = columns["blocks"] - columns["bfree"]
             inodes = columns["files"] - columns["ffree"]
             return {
                 "used": used,
-                "available_percent": _percent(columns["bavail"], used + columns["bavail"]),
-                "inodes_percent": _percent(inodes, columns["files"]),
+                "available_percent": _compute_percent(columns["bavail"], used + columns["bavail"]),
+                "inodes_percent": _compute_percent(inodes, columns["files"]),
             }
         case "NET_DEV" if "speed" in columns:  # Mbit/s, and not known if 0 or all bits are set
             speed = np.where(item["speed"].astype(np.int32) > 0, columns["speed"] * 125_000, np.nan)
@@ -135,5 +135,5 @@ def _derived(table: str, item: NDArray[np.void], columns: dict[str, Values]) -> 
             return {}
 
 
-def _percent(part: Values, whole: Values) -> Values:
+def _compute_percent(part: Values, whole: Values) -> Values:
     return 100 * np.divide(part, whole, out=np.zeros(len(part)), where=whole > 0)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from plimsoll.model.errors import Unusable
 from plimsoll.model.remark import Kind, Remarks
-from plimsoll.model.shipped_tables import shipped_table
+from plimsoll.model.shipped_tables import load_shipped_table
 
 _MAGIC, _FORMAT = 0xD596, 0x2175
 _FILE_MAGIC = 76  # bytes
@@ -84,7 +84,7 @@ class SaFile:
             raise Unusable(f"{path}: ends within its header; copy it again") from None
         self._read_records(at)
 
-    def _ints(self, count: int, at: int) -> tuple[int, ...]:
+    def _read_ints(self, count: int, at: int) -> tuple[int, ...]:
         return struct.unpack_from(f"{self._order}{count}I", self._data, at)
 
     def _read_headers(self) -> int:
@@ -93,40 +93,40 @@ class SaFile:
         if written != _FORMAT:
             version = ".".join(map(str, self._data[4:7]))
             raise Unusable(f"{self._path}: a file of sysstat {version}, before 11.7.1, which is not read; {ADVICE}")
-        size, _, long_longs, longs, ints = self._ints(5, 8)
+        size, _, long_longs, longs, ints = self._read_ints(5, 8)
         at = _FILE_MAGIC + 8 * (long_longs + longs)
         # Processors, activities, year, types of an activity and of a record, their sizes; newer versions: more follows.
-        _, activities, _, _, _, _, *types, activity_size, record_size = self._ints(11, at)
-        has_more = self._ints(1, at + 44)[0] if ints > 11 else 0
+        _, activities, _, _, _, _, *types, activity_size, record_size = self._read_ints(11, at)
+        has_more = self._read_ints(1, at + 44)[0] if ints > 11 else 0
         names = at + 4 * ints + 3
         self._long = self._data[names - 1]
         plausible = (long_longs, longs) == (1, 1) and 11 <= ints < 64 and self._long in (4, 8)
         sizes = (size <= _MOST_BYTES, 36 <= activity_size <= 1024, 8 * sum(types[:2]) + 4 <= record_size <= 1024)
         if not plausible or not all(sizes) or not 0 < activities <= _MOST_ACTIVITIES or types[:2] != [2, 0]:
-            raise self._damaged(0)
+            raise self._explain_damage(0)
         self._record, self._record_ints = record_size, types[2]
         self.host = (
             self._data[names + _NAME_BYTES : names + 2 * _NAME_BYTES].partition(b"\0")[0].decode(errors="replace")
         )
         at = _FILE_MAGIC + size
         for _ in range(activities):
-            self.activities.append(self._activity(at))
+            self.activities.append(self._read_activity(at))
             at += activity_size
         return self._skip_extra(at) if has_more else at
 
-    def _activity(self, at: int) -> Activity:
-        number, magic, count, subitems, has_count, size, *types = self._ints(9, at)
+    def _read_activity(self, at: int) -> Activity:
+        number, magic, count, subitems, has_count, size, *types = self._read_ints(9, at)
         fits = 8 * sum(types[:2]) + 4 * types[2] <= size <= _MOST_BYTES and max(types) < 1024
         if not fits or not size or not count or not subitems or count * subitems > _MOST_ITEMS:
-            raise self._damaged(at)
-        layout = _layouts().get(number)
+            raise self._explain_damage(at)
+        layout = _load_layouts().get(number)
         if layout is not None and magic != layout.magic:
             text = f"{layout.table} is not read: it is of a version that is not known; {ADVICE}"
             self._remarks.add(Kind.SKIPPED, text)
             layout = None
-        return Activity(layout, self._dtype(layout, types, size), size * subitems, count, bool(has_count))
+        return Activity(layout, self._make_dtype(layout, types, size), size * subitems, count, bool(has_count))
 
-    def _dtype(self, layout: ActivityLayout | None, types: list[int], size: int) -> np.dtype[np.void]:
+    def _make_dtype(self, layout: ActivityLayout | None, types: list[int], size: int) -> np.dtype[np.void]:
         """Return the structure of an item; a C long occupies 8 bytes, even where it has only 4."""
         fields: dict[str, tuple[str, int]] = {}
         if layout is not None:
@@ -158,11 +158,11 @@ class SaFile:
         Raise struct.error or IndexError if the record is cut short.
         """
         uptime, seconds = struct.unpack_from(f"{self._order}2Q", self._data, at)
-        has_more = self._ints(1, at + 16)[0] if self._record_ints else 0
+        has_more = self._read_ints(1, at + 16)[0] if self._record_ints else 0
         kind = self._data[at + 16 + 4 * self._record_ints]
         begun, at = at, at + self._record
         if kind == _RESTART:
-            self._ints(1, at)
+            self._read_ints(1, at)
             self.restarts.append(seconds)
             at += 4
         elif kind == _COMMENT:
@@ -176,7 +176,7 @@ class SaFile:
             self.boots.append(len(self.restarts))
             return at
         elif not 5 <= kind <= 15:  # those hold only what later versions add
-            raise self._damaged(begun)
+            raise self._explain_damage(begun)
         return self._skip_extra(at) if has_more else at
 
     def _read_items(self, activity: Activity, at: int) -> int:
@@ -184,7 +184,7 @@ class SaFile:
         if activity.has_count:
             count, at = self._count(self._data, at)[0], at + 4
             if count > _MOST_ITEMS:
-                raise self._damaged(at)
+                raise self._explain_damage(at)
         size = count * activity.size
         if at + size > self._end:
             raise IndexError
@@ -198,18 +198,18 @@ class SaFile:
         """Return the offset after the structures that later versions of sysstat add."""
         has_more = 1
         while has_more:
-            count, size, has_more, *_ = self._ints(6, at)
+            count, size, has_more, *_ = self._read_ints(6, at)
             at += 24 + count * size
             if count > _MOST_BYTES or size > _MOST_BYTES:
-                raise self._damaged(at)
+                raise self._explain_damage(at)
         return at
 
-    def _damaged(self, at: int) -> Unusable:
+    def _explain_damage(self, at: int) -> Unusable:
         return Unusable(f"{self._path}: sysstat's file is damaged at byte {at:,}; copy it again, or {ADVICE}")
 
 
-def _layouts() -> Mapping[int, ActivityLayout]:
-    return shipped_table("plimsoll.ingest.formats.sysstat_binary", "activities.yaml", dict[int, ActivityLayout])
+def _load_layouts() -> Mapping[int, ActivityLayout]:
+    return load_shipped_table("plimsoll.ingest.formats.sysstat_binary", "activities.yaml", dict[int, ActivityLayout])
 
 
 def is_of_sysstat(head: bytes) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 
 from plimsoll.insights.capacity.profiles.profile import Documented, Profile
 from plimsoll.model.document import Bullets, VerdictBlock
-from plimsoll.model.value_text import number, percent
+from plimsoll.model.value_text import format_percent, number
 
 SCHEMA = "plimsoll.capacity-profile/1"
 _MOST_USERS = 1e9
@@ -53,19 +53,19 @@ class DocumentedCapacity:
     beyond: tuple[str, ...]
 
 
-def documented(profile: Profile, variant: str, users: float | None = None) -> DocumentedCapacity:
+def compute_documented(profile: Profile, variant: str, users: float | None = None) -> DocumentedCapacity:
     """Return the limits of a documented system, and the use at `users`, by default the number in the profile."""
     costs = profile.costs[variant]
     users = users if users is not None else profile.users
     uses = tuple(use_at(profile, costs, users)) if users is not None else ()
-    limits = [limit for limit in _limits(profile, costs) if limit.users < _MOST_USERS]
-    rates = rates_of(profile, users or 0.0)
+    limits = [limit for limit in _list_limits(profile, costs) if limit.users < _MOST_USERS]
+    rates = compute_rates(profile, users or 0.0)
     beyond = tuple(name for name, most in costs.most.items() if users is not None and rates[name] > most)
     reached = tuple(sorted(limits, key=lambda limit: limit.users))
     return DocumentedCapacity(profile, variant, users, uses, reached, beyond)
 
 
-def rates_of(profile: Profile, users: float) -> dict[str, float]:
+def compute_rates(profile: Profile, users: float) -> dict[str, float]:
     """Return the rate of each operation (a second) for a number of users."""
     return {name: users * rate for name, rate in profile.each_second.items()}
 
@@ -73,17 +73,19 @@ def rates_of(profile: Profile, users: float) -> dict[str, float]:
 def use_at(profile: Profile, costs: Documented, users: float) -> Iterator[DocumentedUse]:
     """Yield the use of each resource at a number of users."""
     for name, resource in costs.resources.items():
-        used = resource.use(users, rates_of(profile, users))
+        used = resource.use(users, compute_rates(profile, users))
         share = used / resource.total if resource.total else None
         yield DocumentedUse(name, resource.title, resource.unit, used, share, resource.limit)
 
 
-def _limits(profile: Profile, costs: Documented) -> Iterator[Reached]:
+def _list_limits(profile: Profile, costs: Documented) -> Iterator[Reached]:
     """Yield the number of users at which each limit of a documented system is reached."""
     for resource in costs.resources.values():
         if resource.limit is not None:
-            users = most_users(
-                lambda users, documented_resource=resource: documented_resource.use(users, rates_of(profile, users)),
+            users = compute_most_users(
+                lambda users, documented_resource=resource: documented_resource.use(
+                    users, compute_rates(profile, users)
+                ),
                 resource.limit,
             )
             yield Reached(users, resource.title, resource.limit, resource.unit)
@@ -93,11 +95,11 @@ def _limits(profile: Profile, costs: Documented) -> Iterator[Reached]:
             yield Reached(float(int(rate / value + 1e-9)), name, rate, "/s", why)
     if costs.throughput is not None:
         name, rate = costs.throughput.operation, profile.each_second[costs.throughput.operation]
-        at, extended = crossing(costs.throughput.at, rate)
+        at, extended = find_crossing_users(costs.throughput.at, rate)
         yield Reached(at, name, at * rate, "/s", "answered", extended)
 
 
-def most_users(use: Callable[[float], float], limit: float) -> float:
+def compute_most_users(use: Callable[[float], float], limit: float) -> float:
     """Return the largest whole number of users whose use is within a limit; infinite if the limit is never reached.
 
     `use` must rise with the users, which is checked for the curves of a profile.
@@ -113,7 +115,7 @@ def most_users(use: Callable[[float], float], limit: float) -> float:
     return float(low)
 
 
-def crossing(measured: Sequence[tuple[float, float]], value: float) -> tuple[float, bool]:
+def find_crossing_users(measured: Sequence[tuple[float, float]], value: float) -> tuple[float, bool]:
     """Return the users at which the required throughput (users times `value`) exceeds the measured throughput.
 
     This is the method of Dynamic Directory's figure.
@@ -124,20 +126,20 @@ def crossing(measured: Sequence[tuple[float, float]], value: float) -> tuple[flo
     (x0, y0) = measured[0]
     for x1, y1 in measured[1:]:
         if x1 * value >= y1:
-            return _meets(x0, y0, x1, y1, value), False
+            return _intersect(x0, y0, x1, y1, value), False
         x0, y0 = x1, y1
     (x0, y0), (x1, y1) = measured[-2:]
-    return _meets(x0, y0, x1, y1, value), True
+    return _intersect(x0, y0, x1, y1, value), True
 
 
-def _meets(x0: float, y0: float, x1: float, y1: float, value: float) -> float:
+def _intersect(x0: float, y0: float, x1: float, y1: float, value: float) -> float:
     slope = (y1 - y0) / (x1 - x0)
     return inf if slope >= value else (y0 - slope * x0) / (value - slope)
 
 
-def profile_blocks(documented_capacity: DocumentedCapacity) -> tuple[VerdictBlock, Bullets]:
+def build_profile_blocks(documented_capacity: DocumentedCapacity) -> tuple[VerdictBlock, Bullets]:
     """Build the terminal's output for a documented capacity."""
-    return VerdictBlock(answer(documented_capacity), ""), Bullets(sentences(documented_capacity))
+    return VerdictBlock(answer(documented_capacity), ""), Bullets(list_sentences(documented_capacity))
 
 
 def answer(documented_capacity: DocumentedCapacity) -> str:
@@ -145,11 +147,11 @@ def answer(documented_capacity: DocumentedCapacity) -> str:
     if not documented_capacity.reached:
         return "Not known: the profile gives no limit."
     first, *others = documented_capacity.reached
-    then = f"; then {_reached(others[0])} at {number(others[0].users)} users" if others else ""
-    return f"About {number(first.users)} users before {_reached(first)}{then}."
+    then = f"; then {_describe_reached(others[0])} at {number(others[0].users)} users" if others else ""
+    return f"About {number(first.users)} users before {_describe_reached(first)}{then}."
 
 
-def sentences(documented_capacity: DocumentedCapacity) -> tuple[str, ...]:
+def list_sentences(documented_capacity: DocumentedCapacity) -> tuple[str, ...]:
     """Return sentences on the source of the figures, the use at the number of users, and unmeasured high rates."""
     profile, variant, users = documented_capacity.profile, documented_capacity.variant, documented_capacity.users
     source = f"By the costs of {profile.document}" if profile.document else "By the costs of the profile"
@@ -158,18 +160,18 @@ def sentences(documented_capacity: DocumentedCapacity) -> tuple[str, ...]:
         texts.append(f"{number(users)} users: {', '.join(_use(use) for use in documented_capacity.uses)}.")
     most = profile.costs[variant].most
     texts += [
-        f"Beyond what was measured: {_plain(name)} more often than {number(most[name])} /s."
+        f"Beyond what was measured: {_format_plain(name)} more often than {number(most[name])} /s."
         for name in documented_capacity.beyond
     ]
     return tuple(texts)
 
 
-def profile_json(documented_capacity: DocumentedCapacity) -> dict[str, Any]:
+def encode_profile(documented_capacity: DocumentedCapacity) -> dict[str, Any]:
     """Return the JSON of a documented capacity."""
     return {
         "schema": SCHEMA,
         "answer": answer(documented_capacity),
-        "sentences": list(sentences(documented_capacity)),
+        "sentences": list(list_sentences(documented_capacity)),
         "profile": documented_capacity.profile.title,
         "variant": documented_capacity.variant,
         "users": documented_capacity.users,
@@ -179,22 +181,22 @@ def profile_json(documented_capacity: DocumentedCapacity) -> dict[str, Any]:
     }
 
 
-def _reached(reached: Reached) -> str:
+def _describe_reached(reached: Reached) -> str:
     if reached.why == "answered":
         extended = "; along its last part beyond what was measured" if reached.extended else ""
         most = f"({number(reached.limit)} /s{extended})"
-        return f"{_plain(reached.name)} is asked for more often than it was answered at most {most}"
+        return f"{_format_plain(reached.name)} is asked for more often than it was answered at most {most}"
     if reached.why:
-        return f"{_plain(reached.name)} reaches {number(reached.limit)} /s ({reached.why})"
+        return f"{_format_plain(reached.name)} reaches {number(reached.limit)} /s ({reached.why})"
     return f"{reached.name[:1].lower() + reached.name[1:]} reaches {number(reached.limit)} {reached.unit}"
 
 
 def _use(use: DocumentedUse) -> str:
-    share = f" ({percent(use.share)})" if use.share is not None else ""
+    share = f" ({format_percent(use.share)})" if use.share is not None else ""
     # With as many digits as in the documents.
     value = f"{use.use:,.3f}".rstrip("0").rstrip(".") if use.use < 1000 else f"{use.use:,.0f}"
     return f"{use.title[:1].lower() + use.title[1:]} {value} {use.unit}{share}"
 
 
-def _plain(name: str) -> str:
+def _format_plain(name: str) -> str:
     return name.replace("_", " ")

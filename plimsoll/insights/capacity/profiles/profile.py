@@ -17,11 +17,11 @@ FOLDER = Path(__file__).parent
 _STEPS = 50  # points of a range at which a curve is checked
 
 
-def _seconds(value: object) -> object:
+def _parse_seconds(value: object) -> object:
     return parse_duration(value) / SECOND if isinstance(value, str) else value
 
 
-Seconds = Annotated[float, BeforeValidator(_seconds), Field(gt=0)]
+Seconds = Annotated[float, BeforeValidator(_parse_seconds), Field(gt=0)]
 Amount = Annotated[float, Field(ge=0)]
 
 
@@ -146,7 +146,7 @@ class Profile(StrictModel):
         return {name: count / self.session for name, count in self.operations.items()} if self.session else {}
 
 
-def shipped() -> dict[str, Path]:
+def list_shipped() -> dict[str, Path]:
     """Return the paths of the shipped profiles by name."""
     return {path.stem: path for path in sorted(FOLDER.glob("*.yaml"))}
 
@@ -159,7 +159,7 @@ def load_profile(named: str) -> tuple[Profile, str]:
     Raises:
         Unusable: The file does not exist or is invalid, or has no such variant.
     """
-    paths = shipped()
+    paths = list_shipped()
     name, _, variant = named.partition("/")
     path = Path(named)
     if name in paths and not path.is_file():
