@@ -50,6 +50,7 @@ LINUX = {
     "cpu.load",
     "cpu.waited_for",
     "memory.available_percent",
+    "memory.available_with_arc",
     "memory.swapped_out",
     "memory.swapped_in",
     "memory.major_faults",
