@@ -76,7 +76,7 @@ def list_routes(watched: Watched, frame: Frame) -> list[Route]:
     catalogue = watched.site.catalogue
 
     def show_all(request: Request) -> Response:
-        """Return the page of rules: what a search finds, those that fire or are judged first; else the packs."""
+        """Return the page of rules: those that a search finds, the firing and judged ones first; else the packs."""
         words, pack = (request.query_params.get(name, "").strip()[:_LONGEST] for name in ("q", "pack"))
         judged = Counter[str]()
         for states in watched.judged().rules:
@@ -89,10 +89,10 @@ def list_routes(watched: Watched, frame: Frame) -> list[Route]:
 
         packs = [(pack, [make_line(rule, pack) for rule in pack.rules]) for pack in catalogue.packs]
         lines = [line for _, lines in packs for line in lines]
-        found = [line for line in lines if (line.matches(words, pack) if words or pack else line.firing)]
-        found.sort(key=lambda line: (line.rule.id != words, not line.firing, not line.judged))
-        content = {"packs": packs, "words": words, "pack": pack, "lines": found[:_MOST_FOUND], "found": len(found)}
-        return frame.page(request, "rules/rules.html.j2", "Rules", total=len(lines), **content)
+        matches = [line for line in lines if (line.matches(words, pack) if words or pack else line.firing)]
+        matches.sort(key=lambda line: (line.rule.id != words, not line.firing, not line.judged))
+        content: dict[str, Any] = {"words": words, "pack": pack, "lines": matches[:_MOST_FOUND], "found": len(matches)}
+        return frame.page(request, "rules/rules.html.j2", "Rules", packs=packs, total=len(lines), **content)
 
     def show_rule(request: Request, form: Form, previewed: Sequence[str] = ()) -> Response:
         name: str = request.path_params["id"]
