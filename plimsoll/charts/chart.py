@@ -40,8 +40,8 @@ _EXACT = 2**24  # 32-bit floats hold whole numbers up to this exactly
 class TimeAxis:
     """The times of a recording, in ms since the start of the run, shared by the lines of the recording.
 
-    `ms` has an additional time in each pause of the recording. Lines have NaN there, so that they end at the pause. If
-    `marked`, the recording already has a row for each pause, and no time is added.
+    `ms` has an additional time in each pause of the recording, at which each line is NaN and so ends. If `marked`, the
+    recording already has a row of NaN in each pause, and no time is added.
     """
 
     def __init__(self, times: Times, start: int, *, marked: bool = False) -> None:
@@ -112,7 +112,7 @@ class LineSamples:
         return f"{number(self.count)} sample{'s' if self.count != 1 else ''}{kept}, {missing}{gaps}"
 
     def size(self, steps: int | None) -> int:
-        """Return the most characters that the line's values may take in the page at a resolution, without the axis."""
+        """Return the most characters that the line's values, reduced to `steps`, take in the page, without the axis."""
         if steps is None:
             return round(len(self.values) * (8 if self.wide else 4) * _BASE64)
         points = 2 * steps + min(self.gaps, 2 * steps)
@@ -157,7 +157,7 @@ class Chart:
 
     @property
     def captions(self) -> list[tuple[str, str]]:
-        """Pairs of a line's kind and its caption; `other` lines without captions have one caption together."""
+        """Pairs of a line's kind and its caption; lines of kind `other` share one caption if none has its own."""
         pairs = list(zip(self.lines, self.samples, strict=True))
         captions = [
             (line.kind, line.caption or samples.caption)
@@ -237,7 +237,7 @@ class Charts:
     def choose_resolutions(self) -> None:
         """Choose the resolution of all lines so that the page is not too large.
 
-        All lines get the coarsest resolution; then each line, in order, gets the finest for which there is room.
+        All lines get the coarsest resolution; then each line, in order, gets the finest resolution that fits.
         """
         line_samples_list = list(self._samples.values())
         coarsest = RESOLUTIONS[-1]
@@ -296,7 +296,7 @@ class Charts:
         return self._known_times[id(times)][1]
 
     def _merge_spans(self, spans: list[Span]) -> list[Span]:
-        """Return the spans, merged where gaps are too narrow to see if there are very many spans."""
+        """Return the spans; if they are very many, merge spans with gaps too narrow to see."""
         if len(spans) <= _MOST_SPANS:
             return spans
         distance = (self._end - self._start) // _MOST_SPANS

@@ -22,7 +22,7 @@ class PanelSpec(StrictModel):
 
     `function` reduces the samples of each interval. The value axis ends at `max`, or at `soft_max` unless values exceed
     it; `limit_in_view` extends it to the limits. The kind `table` lists instances by last value. A panel with `drive`
-    shows the disks that the reader marks as holding such files, and draws the limits of rules for such disks.
+    shows only disks that the reader marks as database or log disks, and draws the limits of rules for these disks.
     """
 
     id: PanelId

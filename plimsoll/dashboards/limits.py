@@ -36,7 +36,7 @@ class PanelLimits:
     site: SiteSettings = field(default_factory=SiteSettings)
 
     def judged_rules(self, spec: PanelSpec) -> tuple[Judged, ...]:
-        """Return the rules on a panel's signal and for its `drive` (None for any disk), with rules that are off."""
+        """Return the rules on a panel's signal and for its `drive` (None: any disk), including rules that are off."""
         rules = group_rules_by_signal().get(spec.signal, ())
         return tuple(self.site.applied(rule, "") for rule in rules if rule.drive == spec.drive)
 
@@ -80,7 +80,7 @@ def select_drawn(rules: Sequence[Rule]) -> tuple[Rule, ...]:
 
 
 def list_scaled(rules: Sequence[Rule]) -> tuple[Scaled, ...]:
-    """Return the limits that scale with a fact of the host for which there is a default."""
+    """Return the limits that scale with a fact of the host, if the fact has a default."""
     return tuple(
         Scaled(rule.scale, rule.healthy, rule.severity) for rule in rules if rule.scale and rule.scale in DEFAULTS
     )
@@ -139,9 +139,9 @@ def _weigh_rule(rule: Rule) -> tuple[int, int]:
 
 
 def find_home_panel(signal: str) -> tuple[str, PanelSpec] | None:
-    """Return the dashboard's uid and the panel that draw the rules of a signal.
+    """Return the uid of the dashboard and the panel that draws the rules of a signal.
 
-    Without such a panel, return the first panel that shows the signal; None if there is none.
+    Without such a panel, return the first panel that shows the signal; None if no panel shows it.
     """
     shown = list_panels(signal)
     drawing = [(uid, spec) for uid, spec in shown if PanelLimits().judged_rules(spec)]
@@ -163,7 +163,7 @@ def _map_panels() -> Mapping[str, Sequence[tuple[str, PanelSpec]]]:
 
 
 def find_panel(signal: str) -> tuple[str, int]:
-    """Return the area and the panel's id that draw the rules of a signal; `("", 0)` if no panel shows the signal."""
+    """Return the area, and the id of the panel for a signal as by `find_home_panel`; `("", 0)` without a panel."""
     home = find_home_panel(signal)
     if home is None:
         return "", 0

@@ -21,7 +21,7 @@ _MOST_NEXT = 4
 
 @dataclass(frozen=True)
 class EvidenceRow:
-    """A value and its limit as texts and as numbers (`number`, `healthy`); `text` describes the value."""
+    """A value and its limit: as texts, and as numbers (`number`, `healthy`); `text` describes the value."""
 
     value: str
     limit: str
@@ -63,7 +63,7 @@ def build_first_screen(result: Insights) -> FirstScreen:
 
 
 def _find_named(result: Insights) -> Finding | LimitedValue | None:
-    """Return what the verdict's sentence names: the worst crossing, the closest finding or a doubted value; or None."""
+    """Return what the verdict's sentence names: the worst crossing, nearest finding or doubted value; None if none."""
     review = result.review
     match review.verdict:
         case Verdict.NOT_HEALTHY:

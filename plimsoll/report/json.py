@@ -430,7 +430,7 @@ class StatisticPart(JsonPart):
 
 
 class _JudgedPart(JsonPart):
-    """The first part of the document: what was judged, and how."""
+    """The first fields of the document: the verdict, what was judged, and the findings."""
 
     schema_: Literal["plimsoll.review/1"] = Field(default=SCHEMA, alias="schema")
     verdict: Literal["healthy", "not-healthy", "unknown"] = read_attribute(
@@ -465,7 +465,7 @@ class _JudgedPart(JsonPart):
 
 
 def _add_insights(base: type[P], place: str) -> type[P]:
-    """Return the model `base` with a field for each insight that reports show at `place`."""
+    """Return the model `base` with a field for each insight whose heading has this `place`."""
     fields: dict[str, Any] = {
         insight.json.name: (
             insight.json.type,
@@ -478,7 +478,7 @@ def _add_insights(base: type[P], place: str) -> type[P]:
 
 
 class _Measured(_add_insights(_JudgedPart, "beside")):
-    """The next part of the document: what was judged, insights beside it, and the statistics."""
+    """The fields of `_JudgedPart`, then the insights at the place `beside`, then the statistics."""
 
     statistics: list[StatisticPart] = read_attribute(
         lambda insights: [

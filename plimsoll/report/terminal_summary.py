@@ -126,7 +126,7 @@ def _list_brief_lines(
     not_crossed: Sequence[tuple[str, list[list[Finding]]]],
     beside: Sequence[Line],
 ) -> Iterator[Line]:
-    """Yield the lines after the answer; `room` is how many signals and insights are shown, and how many in full."""
+    """Yield lines after the answer; at most `room` signals in full, further crossed and other signals, and insights."""
     full, heads, nearest, most_beside = room
     severe = [group for group in review.groups if group.worst.severe]
     if severe:
@@ -209,7 +209,7 @@ def _list_note_groups(review: Review, zone: Zone) -> Iterator[Line]:
 
 
 def _group(group: Group, zone: Zone) -> Iterator[Line]:
-    """Yield the lines on a crossed signal: when, by which processes, the meaning, the source, and further places."""
+    """Yield the lines on a crossed signal: when, by which processes, the meaning, the source, and other subjects."""
     worst = group.worst
     sources = "; ".join(dict.fromkeys(f"{source.document}, {source.place}" for source in worst.rule.sources))
     yield format_group(group)
@@ -283,7 +283,7 @@ def _format_table(groups: Sequence[Sequence[Finding]], zone: Zone, width: int) -
 
 
 def _list_overridden(alike: Sequence[Finding]) -> Iterator[str]:
-    """Yield what plimsoll.toml changed in a rule, with the hosts of the change unless it is for all hosts."""
+    """Yield what plimsoll.toml changed in a rule; if not the same for all hosts, each change with its hosts."""
     hosts: dict[str, dict[str, None]] = {}
     for finding in alike:
         hosts.setdefault(finding.override.note if finding.override else "", {})[find_host(finding)] = None
@@ -360,7 +360,7 @@ def format_rows(groups: Sequence[Sequence[Finding]], width: int) -> list[Line]:
 
 
 def _list_layouts(alike: Sequence[Finding]) -> tuple[tuple[str, ...], ...]:
-    """Return the row of a signal in five layouts, the widest first."""
+    """Return the cells of a signal's row in five layouts, the widest first."""
     nearest = alike[0]
     name, where, limit = nearest.signal.title, name_place(nearest), format_threshold(nearest)
     value = format_value(find_worst_shown(nearest), nearest.signal.unit)

@@ -144,7 +144,7 @@ def summarize_old_limits(findings: Sequence[Finding]) -> str:
 
 
 def describe_reason(finding: Finding) -> str:
-    """Return why a finding was not judged: too short, something unknown, or switched off; empty for other outcomes."""
+    """Return why a finding was not judged, such as too short a recording or a rule that is off; empty if judged."""
     override = finding.override
     if finding.outcome not in WITH_REASON:
         return ""
@@ -196,9 +196,9 @@ def format_margin(finding: Finding) -> str:
 
 
 def describe_extreme(finding: Finding) -> str:
-    """Return what makes the worst value the worst: `highest`, `lowest 5 min mean`, `lowest 15 min maximum`.
+    """Return which extreme the worst value is: `highest`, `lowest 5 min mean`, `lowest 15 min maximum`.
 
-    The word is `always` if only one value is healthy, and no other value occurred.
+    If only one value is healthy: `always` if no other value occurred, else `at worst`.
     """
     limit = limit_of(finding)
     only = "always" if find_worst_shown(finding) == limit.limit else "at worst"
@@ -228,7 +228,7 @@ def describe_place(group: Group) -> str:
 
 
 def describe_phases(review: Review, zone: Zone) -> str:
-    """Return a sentence or two on the phases found; empty if phases were set by hand, or the load showed nothing."""
+    """Return one or two sentences on the phases found; empty if phases were set by hand or could not be found."""
     found_phases = review.phases_found
     if found_phases is None or not found_phases.signal or (found_phases.fallback and not found_phases.is_certain):
         return ""

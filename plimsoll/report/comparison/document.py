@@ -109,7 +109,7 @@ def name_of(comparisons: Sequence[Comparison]) -> str:
 
 
 def describe_result(compared: Compared) -> str:
-    """Return the outcome of a signal in words; no variation is called usual that crosses a limit in one run alone."""
+    """Return the outcome of a signal in words; a usual change past a limit in only one run is not called usual."""
     usual = compared.outcome in (ComparisonOutcome.SPREAD, ComparisonOutcome.WITHIN, ComparisonOutcome.SAME)
     return "Past its limit in one run alone" if usual and compared.crossed_in else TITLES[compared.outcome]
 
@@ -171,7 +171,7 @@ def build_summary(comparisons: Sequence[Comparison]) -> Iterator[Block | Verdict
 
 
 def build_runs_section(comparisons: Sequence[Comparison]) -> Section:
-    """Build the run table: a column for each run, and a row for each measure in the table of the OCS study."""
+    """Build the run table: a column for each run, and a row for each measure, such as users or response time."""
     runs = run_table(comparisons)
     rows = tuple((name, *(run.cells.get(name, "–") for run in runs)) for name in list_columns(runs))
     heads = (Column(""), *(Column(run.side.name) for run in runs))
@@ -249,7 +249,7 @@ def _find_reason(comparison: Comparison) -> str:
 def _build_table(
     groups: Sequence[Sequence[Compared]], label: str, most: int = _MOST_ROWS, *, results: bool = False
 ) -> DocumentTable:
-    """Return a table with a row for each group of signals, on the host or instance that changed most in the group."""
+    """Return a table with a row for each group of signals; the row shows the host or instance that changed most."""
     rows = tuple(_build_row(group, results=results) for group in groups[:most])
     heads = (*_HEADS[:2], Column("Result"), *_HEADS[2:]) if results else _HEADS
     return DocumentTable(heads, rows, label, style="signals", hidden=max(0, len(groups) - most))
@@ -463,7 +463,7 @@ def _format_line(compared: Compared) -> str:
 def format_lines(
     comparisons: Sequence[Comparison], zone: Zone | None = None, width: int | None = None, *, all_of_it: bool = True
 ) -> Iterator[Line]:
-    """Yield the comparisons as lines of a terminal, of many only the answers; unless `all_of_it`, about a screenful.
+    """Yield the comparisons as lines of a terminal: in full if `all_of_it` and few, else about a screenful.
 
     Times are in `zone`, by default the zone of each run's logs. Tables fit the `width`; without `width`, the output
     does not go to a terminal.

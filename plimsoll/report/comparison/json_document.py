@@ -58,7 +58,7 @@ class ComparedPhase(JsonPart):
 
 
 class LevelPart(JsonPart):
-    """A signal in one run."""
+    """The mean, percentiles and extremes of a signal in one run."""
 
     mean: float = read_attribute("mean.mean")
     error: float = read_attribute("mean.error", "Standard error of the mean, by the stationary bootstrap.")
@@ -214,7 +214,7 @@ class ComparedHost(JsonPart):
 
 
 class RowPart(JsonPart):
-    """A run in the run table."""
+    """The labels of a run, and its texts in the run table."""
 
     run: str = read_attribute("side.name")
     labels: dict[str, str] = read_attribute("side.review.run.labels")

@@ -48,7 +48,7 @@ _UNJUDGED = (
 
 
 def format_digest(log: Log) -> str:
-    """Return the SHA-256 of a log's file, or why there is none."""
+    """Return the SHA-256 of a log's file; if it cannot be computed, the reason."""
     try:
         return log.digest or "none: it is no file"
     except OSError:
@@ -87,7 +87,7 @@ def build_hosts_table(review: Review, most: int = _MOST_HOSTS, label: str = "Hos
 
 
 def build_basis(review: Review, zone: Zone, hashes: Sequence[str]) -> tuple[Section, ...]:
-    """Return the section on what the review rests on: hosts, rules, phases, remarks and files."""
+    """Return the section on what the review rests on: hosts, rules, phases, remarks, and files with `hashes`."""
     summary = f"{number(len(review.computers))}, and what is known of them"
     hosts = Section("Hosts", (build_hosts_table(review),), summary=summary, anchor="hosts", fold="closed")
     parts = (
@@ -315,7 +315,7 @@ def _list_counter_rows(review: Review, signals: RecordedSignals) -> tuple[list[_
 
 
 def _list_signal_rows(review: Review, signals: RecordedSignals) -> tuple[list[_Row], int, int]:
-    """Return rows for the worst subjects of each signal, how many rows are left out, and the most rows of a signal."""
+    """Return rows for the worst subjects of each signal, the count left out, and the most allowed per signal."""
     judged = dict.fromkeys(f.rule.signal for f in review.findings if f.track is not None)
     names = [name for name in dict.fromkeys((*judged, *review.question.signals)) if signals.of(name)]
     sizes = [len(signals.of(name)) for name in names]

@@ -49,7 +49,7 @@ def make_anchor(kind: str, signal: str, host: str = "") -> str:
 
 @dataclass(frozen=True)
 class CrossedSections:
-    """The sections on signals whose limits were crossed, for macros.html.j2; without rows, `charts` is None."""
+    """The sections on signals whose limits were crossed, for macros.html.j2; without charts if `charts` is None."""
 
     review: Review
     zone: Zone
@@ -99,8 +99,7 @@ class CrossedSections:
     ) -> dict[str, Any]:
         """Return a finding with all details; its `title` distinguishes it from other findings of its signal.
 
-        The chart is left out if the chart of a finding in `drawn` shows the same values, and so the limits of both
-        findings.
+        The chart is left out if the chart of a finding in `drawn` already shows the same values and both limits.
         """
         crossings, unit = finding.counted, finding.signal.unit
         most = _LISTED_WHERE_OFTEN if finding.outcome == Outcome.OFTEN else _LISTED_CROSSINGS

@@ -26,7 +26,7 @@ Cell: TypeAlias = tuple[str, str, str, str]
 def build_matrix(review: Review, link_of: Callable[[Finding], str]) -> dict[str, Any] | None:
     """Return the data of the matrix, hosts and signals worst first; None with three hosts or fewer.
 
-    `link_of` returns the id of the item on a finding that was not crossed.
+    For a finding whose limit was not crossed, `link_of` returns the id of the item that the cell links to.
     """
     worst: dict[tuple[str, str], Finding] = {}
     columns: dict[str, str] = {}
@@ -77,7 +77,7 @@ def _build_cell(finding: Finding | None, link_of: Callable[[Finding], str]) -> C
 
 
 def _rank(finding: Finding) -> tuple[float, float]:
-    """Return a sort key, worst first: crossed by severity, too short, crossed briefly, within limits by room, rest."""
+    """Return a sort key: crossed (by severity), too brief, crossed briefly, within limits (by room), others."""
     if finding.outcome in CROSSED:
         return (SEVERITIES.index(finding.rule.severity), -(finding.share_of_time or 0))
     if finding.outcome == Outcome.WITHIN:

@@ -111,7 +111,7 @@ class NotCrossed:
         }
 
     def _describe_brief_crossing(self, finding: Finding, crossing: Crossing) -> tuple[str, ...]:
-        """Return a crossing that did not count: when, how long, its worst value, where, and the limit."""
+        """Return the texts on a crossing too short to fire: when, how long, its worst value, where, and the limit."""
         start, end = (self._review.clock(self._zone, at) for at in (crossing.start, crossing.end))
         worst = format_value(crossing.worst, finding.signal.unit)
         return (

@@ -98,7 +98,7 @@ def _map_limits(review: Review, name: str) -> Mapping[Subject, float]:
 def _sort_worst_first(
     recorded: Mapping[Subject, Samples], finding: Finding, *, lower: bool
 ) -> Sequence[tuple[Subject, Samples]]:
-    """Return the subjects with the worst means during the breach, worst first, but the breached instance before all."""
+    """Return the worst subjects by mean during the crossings; the instance that crossed its limit is first."""
     text = finding.subject.instance if finding.subject else None
     crossed: dict[int, NDArray[np.bool_]] = {}  # most series share the times of their recording
 

@@ -129,7 +129,7 @@ def _name(review: Review) -> str:
 
 
 def _link(finding: Finding, short: NotCrossed, not_crossed: NotCrossed) -> str:
-    """Return the id of the section with a finding that was not crossed, or with a crossed old limit in no group."""
+    """Return the id of the section that shows a finding outside the sections on crossed signals."""
     if finding.outcome in CROSSED:
         return "notes"
     if finding.outcome == Outcome.TOO_SHORT and is_never_tested(finding):

@@ -70,5 +70,5 @@ def _hash_options() -> bytes:
 
 
 def _escape_value(value: object) -> object:
-    """Return a value as templates show it: markup unchanged, texts with invisible characters but line ends escaped."""
+    """Return markup unchanged, and any other value as text, with escapes for invisible characters but line ends."""
     return value if isinstance(value, Markup) else escape_printable_lines(str(value))

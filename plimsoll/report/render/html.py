@@ -185,7 +185,7 @@ def read_page_script() -> Markup:
 
 
 def read_chart_script() -> str:
-    """Return the script that draws charts: uPlot, wrapped in a function of the pixel ratio, and our own code."""
+    """Return the script that draws charts: uPlot, as a function that takes a pixel ratio, and our own code."""
     plot = f"/*\n{read_asset('vendor/uPlot.LICENSE')}*/\nfunction loadUPlot(devicePixelRatio) {{\n"
     plot += f"{read_asset('vendor/uPlot.iife.min.js')}\nreturn uPlot;\n}}\n"
     return f"{plot}{read_asset('page/clock.js')}\n{read_asset('page/chart.js')}\n{read_asset('page/pointer.js')}\n"
