@@ -39,8 +39,8 @@ class ReadOptions:
 
     `zone` is the time zone of logs that state no zone, or state a name and bias that contradict each other.
     `format` is the required format, `encoding` the header's code page; None means that the content decides. `names` are
-    the known names of objects and counters. `columns`, if given, reads all columns of the log again: a reader may then
-    leave out those that no rule judges.
+    the known names of objects and counters. `columns`, if given, is a function that reads all columns of the log again:
+    a reader may then leave out columns that no rule judges.
     """
 
     zone: Zone | None = None

@@ -76,7 +76,7 @@ def _remark_overlaps(logs: Sequence[Log]) -> Iterator[Remark]:
 
 
 def _index_columns(log: Log, host: str | None = None) -> Mapping[object, int]:
-    """Return the column index of each series by its key; only of the series of one host, unless `host` is None."""
+    """Return the column index of each series by its key; if `host` is given, only of the series of that host."""
     return {series.key: at for at, series in enumerate(log.series) if host in (None, series.host)}
 
 
@@ -172,7 +172,7 @@ def _pair_overlapping(logs: Sequence[Log]) -> list[tuple[int, int]]:
 
 
 def _remark_clocks(logs: Sequence[Log]) -> Iterator[Remark]:
-    """Yield a remark on two hosts whose recordings do not overlap, or seem shifted by the offset of a time zone."""
+    """Yield a remark on each pair of hosts whose recordings do not overlap, or seem shifted by a time zone's offset."""
     spans = _find_spans(logs)
     for (host, (start, end)), (other, (other_start, other_end)) in combinations(spans.items(), 2):
         shift, length, other_length = other_start - start, end - start, other_end - other_start

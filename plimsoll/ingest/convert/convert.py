@@ -175,7 +175,7 @@ def _number_names(names: Sequence[str]) -> Iterator[str]:
 
 
 def _make_path(series: Series) -> str:
-    r"""Return the path of a series with its host, for any recorder: `\\HOST\PATH`, as `\\web01\sadf queue runq-sz`."""
+    r"""Return the path of a series with its host: `\\HOST\PATH`, such as `\\web01\sadf queue runq-sz`."""
     path = series.path if series.path.startswith("\\") else f"\\{series.path}"
     return rf"\\{series.host}{path}"
 
@@ -191,8 +191,8 @@ def _matches(pattern: str, path: str) -> bool:
 def _find_wall_clock(log: Log, remarks: Remarks) -> WallClock | None:
     """Return the name of a log's time zone and its offset at the first row, for PDH-CSV; None if the zone is unknown.
 
-    If the zone's rules would change the times when the file is read, the name becomes one such as UTC+01:00, with a
-    remark.
+    If a reader that applies the zone's rules would get other times, the name is replaced by one such as UTC+01:00, with
+    a remark.
     """
     if not log.zone.is_specified:
         return None

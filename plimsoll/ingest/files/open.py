@@ -277,7 +277,7 @@ def _open_of_tar(archive: tarfile.TarFile, entry: tarfile.TarInfo) -> IO[bytes]:
 
 
 def _read_of_file(read: Callable[[], int], depth: int) -> Callable[[], int]:
-    """Return `read`, which counts the bytes read from the file; within a nested archive, a function that returns 0."""
+    """Return `read`, the counter of bytes read from the file; within a nested archive, a function that returns 0."""
     return read if depth == 0 else lambda: 0
 
 

@@ -267,7 +267,7 @@ def find_suffix(name: str) -> str:
 
 
 def is_called_a_log(name: str) -> bool:
-    """Return whether a file name has the suffix of a log or archive, so that an empty file is a lost log."""
+    """Return whether a file name has the suffix of a log or archive; an empty file with that name is a lost log."""
     return find_suffix(name) in _LOGS | _PACKED
 
 
@@ -322,7 +322,7 @@ def name_foreign_format(head: bytes) -> str | None:
 
 
 def _find_json(head: bytes) -> bytes:
-    """Return the first bytes of JSON without a byte order mark; empty for other text and for Plimsoll's own JSON."""
+    """Return the JSON in `head` without a byte order mark; empty for other text and for Plimsoll's own JSON."""
     head = head.replace(b"\0", b"").lstrip(b"\xef\xbb\xbf\xff\xfe \t\r\n")
     return head if head[:1] in (b"[", b"{") and not _OUR_OWN.match(head) else b""
 

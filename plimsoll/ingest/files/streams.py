@@ -28,7 +28,7 @@ BROKEN = (
 class _Streams(io.BufferedIOBase):
     """Reads several compressed streams in one file, with zero bytes between and after them.
 
-    Other bytes between streams raise one of BROKEN; Python's own readers would stop there and lose rows silently.
+    Other bytes between streams raise an error in BROKEN; Python's own readers would stop there and lose rows silently.
     """
 
     def __init__(

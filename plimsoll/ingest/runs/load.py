@@ -39,8 +39,8 @@ class Overlapping(Unusable):
 class Loaded:
     """The result of loading a run: numbers of values, and remarks.
 
-    `values` were written by this call, `before` by earlier calls; `missing` were lost by the store and written again.
-    `refused` is the number of points that the store refused.
+    `values` were written by this call, `before` by earlier calls; `missing` had been lost by the store, and were
+    written again. `refused` is the number of points that the store refused.
     """
 
     values: int

@@ -25,7 +25,7 @@ def read_run(store: RunStore, name: str) -> LogSet:
 
 
 def explain_unknown_run(name: str) -> str:
-    """Return the error text for a run of which only the name still exists."""
+    """Return the error text for a run that the store lists by name, but without a record of what was written."""
     return (
         f'run "{name}" is incomplete: what it wrote is not known; load its logs again, with {Parameter.MERGE}, '
         "or delete it"

@@ -260,9 +260,9 @@ def _find_second_pass(
     """Return the first row of the second pass through a repeated hour, and the first uncertain row (None: no such row).
 
     `hour` are the rows in that hour, at whose end the clock goes back by `size` ns; `steps` are the clock's steps to
-    each row from the previous one. `begins_again` means that the first row belongs to the second pass; None that this
-    is unknown. A log that leaves the hour without a step back is in the second pass: since its last long pause in the
-    hour, or without such a pause since the first row, if `begins_again` is None.
+    each row from the previous one. `begins_again` says whether the first row is in the second pass (None: unknown).
+    If no step back is recorded, not even at the end of the hour, the second pass begins after the last long pause in
+    the hour; without such a pause with the first row, if `begins_again` is None.
     """
     if begins_again:
         return hour.start, None
@@ -321,7 +321,7 @@ def compute_offsets(local: Times, rule: tzinfo) -> tuple[Times, Times]:
 def _compute_offsets(quarter: int, rule: tzinfo) -> tuple[int, int]:
     """Return the UTC offsets (ns) of a zone for the first and the second time at which its clocks show a local time.
 
-    They differ only in the hour that comes twice. `quarter` is the local time, in quarter hours since 1970.
+    The two differ only in a repeated hour. `quarter` is the local time, in quarter hours since 1970.
     """
     moment = convert_to_datetime(quarter * QUARTER).replace(tzinfo=None)
     durations = [moment.replace(tzinfo=rule, fold=fold).utcoffset() or timedelta() for fold in (0, 1)]

@@ -78,7 +78,7 @@ def join_columns_of_one_series(log: Log) -> Log:
 def are_many(lost: Times, rows: int, interval: int | None) -> bool:
     """Return whether lost rows are over a tenth of all rows, or span five minutes without a pause.
 
-    `lost` are their times, ascending; `interval` is the sampling interval (ns).
+    `lost` are the times of the lost rows, ascending; `rows` counts all rows; `interval` is the sampling interval (ns).
     """
     return len(lost) > MOST_LEFT_OUT * rows or is_lasting(lost, interval)
 

@@ -34,8 +34,8 @@ def run_starts(start: Times, end: Times) -> list[int]:
 def choose_runs(logs: Sequence[Log]) -> tuple[list[Log], list[Remark]]:
     """Return the logs, with logs of load drivers cut to one run, and remarks on the other runs.
 
-    That run is the one recorded with the counters, or without counters the newest. A run shorter than a tenth of the
-    longest was a trial, and does not count as the newest.
+    The chosen run is the one recorded with the counters, or without counters the newest. A run shorter than a tenth of
+    the longest was a trial, and does not count as the newest.
     """
     counters = [log for log in logs if not _is_of_driver(log) and len(log.times)]
     first = min((int(log.times[0]) for log in counters), default=None)

@@ -28,9 +28,9 @@ _LETTER = re.compile(r"(?<=(.))([^\x00-\x7f])(?=(.))", re.DOTALL)  # with its ne
 class _Script:
     """An entry of code_pages.yaml: languages that share code pages, with typical words and letters.
 
-    `zones` are the beginnings of the English names of these languages' time zones. `letters`
-    in an unusual place show a wrong code page: beside an ASCII letter if `unmixed` (as of Cyrillic), else between two
-    letters that are not ASCII.
+    `zones` are the beginnings of the English names of these languages' time zones. An unusual place of one of `letters`
+    shows a wrong code page: beside an ASCII letter if `unmixed` (as of Cyrillic), else between two letters that are not
+    ASCII.
     """
 
     pages: tuple[str, ...]

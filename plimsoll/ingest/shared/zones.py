@@ -83,7 +83,7 @@ def _list_offsets_in_name(name: str) -> Set[int]:
 
 @cache
 def _list_offsets(rule: tzinfo) -> Set[int]:
-    """Return all offsets (minutes ahead of UTC) that a zone had in the years of logs."""
+    """Return all offsets (minutes ahead of UTC) that a zone has from 2000 to 2037."""
     durations = {rule.utcoffset(day) for day in _DAYS}
     return {offset // timedelta(minutes=1) for offset in durations if offset is not None}
 

@@ -12,7 +12,7 @@ _FIRST_EVENT = 72  # after the header of the first buffer
 
 
 def sniff(text: Text) -> bool:
-    """Return whether the file begins with a system header, as a Windows trace, and thus a binary log, does."""
+    """Return whether the file begins with the system header of a Windows trace (ETL), the container of a binary log."""
     head = text.data[_FIRST_EVENT : _FIRST_EVENT + 4]
     return len(head) == 4 and head[2] in SYSTEM and head[3] == MARKER
 

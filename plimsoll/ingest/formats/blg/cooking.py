@@ -29,7 +29,7 @@ class Room:
     taken: int = 0
 
     def take(self, cells: int, of: str) -> None:
-        """Reserve memory for a table with this number of cells. Raise BlgError, naming counter `of`, if too much."""
+        """Reserve memory for a table of `cells` cells. Raise BlgError, naming counter `of`, beyond the limit."""
         self.taken += 8 * cells
         if self.taken > max(_LEAST_ROOM, _ROOM * self.size):
             raise BlgError(
@@ -47,7 +47,7 @@ class ByteRange(NamedTuple):
 
 
 class CounterType(NamedTuple):
-    """A type of counter. `formula` is empty for text; `base` means that the formula needs a base.
+    """A type of counter. `formula` is empty for text; `base` is True if the formula divides by a base (a second count).
 
     `clock` is the clock by which the formula divides: `ticks`, `100ns`, `object`, or empty for none.
     """
@@ -92,7 +92,7 @@ class RawCounter:
 
 @dataclass(frozen=True)
 class _Steps:
-    """The differences between each sample and the previous one; `frequency` and `last_base` are the later sample's."""
+    """The growth of counts from each sample to the next; `frequency` and `last_base` are values of the later sample."""
 
     value: Counts
     base: Counts

@@ -37,7 +37,7 @@ class InstanceNumbers:
         self.names: list[str | None] = []
 
     def add(self, row: int, names: Sequence[str | None], sign: Hashable) -> None:
-        """Add the instances of the sample at a file row; `names` is ignored if `sign` is that of the last sample."""
+        """Add the instances of the sample at a file row; `names` is not used if the last sample had the same `sign`."""
         if self._latest is None or self._latest[0] != sign:
             numbers: list[int] = []
             for name in self._number_instances(names):
@@ -50,7 +50,7 @@ class InstanceNumbers:
         self._samples.append(self._latest[1])
 
     def sign_is(self, sign: Hashable) -> bool:
-        """Return whether the last sample had this `sign`, and thus the same instance names."""
+        """Return whether the last sample had this `sign`, a key of its list of instance names."""
         return self._latest is not None and self._latest[0] == sign
 
     def present(self, order: Places) -> NDArray[np.bool_]:
@@ -125,9 +125,9 @@ class SingleCounters:
         self._rows.append(row)
 
     def utc(self, rows: int) -> Iterator[Counts]:
-        """Yield the recorded UTC clock at each sample (FILETIME, 0: none), in file order.
+        """Yield the recorded UTC clocks (FILETIME, 0: none), each as an array of all samples in file order.
 
-        There is one such clock for each counter whose formula divides by the UTC clock.
+        There is one clock for each counter whose formula divides by the UTC clock.
         """
         table = self._build_table(np.arange(rows))
         for at, type_ in enumerate(self._types):
@@ -199,7 +199,9 @@ class CounterOfInstances:
         self._items.append(array)
 
     def utc(self, rows: int) -> Iterator[Counts]:
-        """Yield the recorded UTC clock (FILETIME, 0: none) at each sample, if the formula divides by that clock."""
+        """Yield an array of the recorded UTC clock (FILETIME, 0: none) by sample, if the formula divides by this
+        clock.
+        """
         if self._type and self._type.clock == "100ns" and self._instances.names:
             values = self._read_values(np.arange(rows))
             yield values.second.max(axis=0)
@@ -223,7 +225,7 @@ class CounterOfInstances:
 
 
 def _cook_values(type_: CounterType, entry: Entry, values: _Values) -> NDArray[np.float64]:
-    """Return a counter's values from raw values: the second is the clock, or the base if the type has no clock."""
+    """Return a counter's values. Each second raw value is the clock, or the base if the counter type has no clock."""
     frequency = np.full((1, values.first.shape[1]), entry.timebase, dtype=np.int64)
     nothing = np.zeros_like(frequency)
     clock = values.second if type_.clock else nothing

@@ -190,9 +190,9 @@ def find_offsets(
 ) -> Offsets:
     """Return the clock's offset from UTC (minutes) at each sample, in file order.
 
-    `clocks` are UTC FILETIMEs recorded with the counters; 0 where a sample has none. Such a sample gets one of the two
-    offsets in the header: the first sample by the time at which the recording began, later samples by the times at
-    which buffers were written.
+    `clocks` are UTC FILETIMEs recorded with the counters; 0 where a sample has none. A sample without a clock gets one
+    of the two offsets in the header: the first sample by the time at which the recording began, later samples by the
+    times at which buffers were written.
     """
     stamps = np.array([sample.stamp for sample in samples], dtype=np.int64)
     if ((stamps < EARLIEST // 100 + _UNIX) | (stamps > LATEST // 100 + _UNIX)).any():
@@ -241,7 +241,7 @@ def tell_changes(offsets: Offsets, remarks: Remarks) -> None:
 def _set_offsets_by_header(
     offsets: Offsets, values: NDArray[np.bool_], samples: Sequence[BlgMessage], header: BlgHeader
 ) -> None:
-    """Set the offset of each sample that `values` marks as False, to one of the two offsets in the file header."""
+    """Set `offsets` to one of the two offsets in the file header, at each sample where `values` is False."""
     last: int | None = None
     stamp = 0
     for at, sample in enumerate(samples):

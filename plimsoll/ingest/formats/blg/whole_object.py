@@ -140,7 +140,7 @@ class WholeObject:
             self._instances.add(row, names, tuple(names))
 
     def utc(self, rows: int) -> Iterator[Counts]:
-        """Yield the recorded computer's UTC clock (FILETIME) at each sample."""
+        """Yield one array: the recorded computer's UTC clock (FILETIME) at each sample."""
         yield self._read_clocks(rows)[1]
 
     def columns(self, order: NDArray[np.int64], room: Room) -> Iterator[CounterColumn]:

@@ -67,14 +67,14 @@ def read(text: Text, options: ReadOptions) -> Log:
 
 
 def _sort_by_time(events: Sequence[tuple[int, int]]) -> np.ndarray[tuple[int, int], np.dtype[np.int64]]:
-    """Return the times of events in ascending order (first row), and the change of the number of users (second row)."""
+    """Return two rows, sorted by time: the times of events, and the change of the number of users at each event."""
     return np.array(sorted(events, key=lambda event: event[0]), dtype=np.int64).reshape(-1, 2).T
 
 
 class _Records:
     """The records read so far. Times are ms after `begun`, the start of the run (UTC ns).
 
-    `requests` are (start, end, whether it succeeded, index in `names`), `users` are (time, change of the number of
+    `requests` are (start, end, True for a success, index in `names`), `users` are (time, change of the number of
     users).
     """
 

@@ -88,7 +88,7 @@ def _is_counter(rows: pl.DataFrame) -> pl.Expr:
 
 
 def drop_transactions(rows: pl.DataFrame, remarks: Remarks) -> pl.DataFrame:
-    """Return the rows without rows of Transaction Controllers; all rows if there are no other rows."""
+    """Return the rows of samples other than Transaction Controllers; all rows if there are no other samples."""
     if "responseMessage" not in rows.columns:
         return rows
     made_up = rows["responseMessage"].str.starts_with(TRANSACTION).fill_null(False)

@@ -166,7 +166,7 @@ class _Samples:
             self._open.pop()
 
     def _take(self, attributes: dict[str, str], *, transaction: bool) -> None:
-        """Add a request or a host's counter from an element's attributes; of transactions, only add to their number."""
+        """Add a request or a host's counter from an element's attributes; a transaction is only counted."""
         if transaction:
             self.made_up += 1
             return

@@ -33,7 +33,7 @@ def sniff(text: Text) -> bool:
 
 
 def read(text: Text, options: ReadOptions) -> Log:
-    """Return a log of the calls (ghz) or periods (artillery). Raise Unusable if the file is damaged, or has none."""
+    """Return a log of ghz's calls or artillery's periods. Raise Unusable if the file is damaged, or without results."""
     del options
     try:
         results = json.loads(text.data[:])

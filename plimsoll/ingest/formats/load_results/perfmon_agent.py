@@ -56,7 +56,7 @@ class AgentCounters:
         return self.rows["time"].to_numpy()
 
     def columns(self, edges: Times) -> dict[Series, Values]:
-        """Return the mean of each counter in each step between `edges` (UTC ns); NaN in steps without a row of it.
+        """Return the mean of each counter in each step between `edges` (UTC ns); NaN in steps without a value.
 
         A value that counts since the previous row is divided by the seconds since that row.
         """

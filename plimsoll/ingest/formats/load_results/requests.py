@@ -89,7 +89,7 @@ def log_of(path: Path, name: str, requests: Requests, remarks: Remarks) -> Log:
 
 
 def _find_run_spans(requests: Requests) -> list[tuple[int, int]]:
-    """Return the start and end (UTC ns) of each run; a pause between two runs is longer than either of the two.
+    """Return the start and end (UTC ns) of each run; a pause between two runs is longer than either of these runs.
 
     The last run lasts as long as users wait for responses, or counters of hosts are recorded in the same file.
     """
@@ -134,7 +134,7 @@ def _build_table(requests: Requests, codes: pl.Series, operations: Sequence[str]
 
 
 def _compute_edges(span: tuple[int, int], step: int) -> Times:
-    """Return the edges (UTC ns) of a run's steps; the length of the last step may differ by half a step."""
+    """Return the edges (UTC ns) of a run's steps of `step` ns; the last may be up to half a step shorter or longer."""
     start, end = span
     count = max(round((end - start) / step), 1)
     edges = start + np.arange(count + 1, dtype=np.int64) * step
@@ -205,7 +205,7 @@ def _sum_waits(times: Times, edges: Times) -> Values:
 
 
 def _average_steps(times: Times, values: Values, edges: Times) -> Values:
-    """Return the time-weighted mean in each step; a value is valid until the next value, and NaN before the first."""
+    """Return the time-weighted mean in each step; a value lasts until the next value. NaN before the first value."""
     order = np.argsort(times, kind="stable")
     times, values = times[order], values[order]
     full = np.full(len(edges) - 1, np.nan)

@@ -25,9 +25,9 @@ _MANY = 0.05  # of the requests; the share from which the review doubts a run
 class SummaryFormat:
     """The format of a load driver's summary: a text near its beginning, advice, and JSON paths or columns of figures.
 
-    `scale` converts the mean to seconds. In a table, rows whose cell in the column `status` is one of `good` did not
-    fail. If `counts` is set, the first such row has the totals, and `counts` are its columns of all and of failed
-    requests.
+    `scale` converts the mean to seconds. In a table, `status` is the column that tells failures: a row succeeded if the
+    cell is in `good`. In a table with a row of totals, `counts` are the columns with the numbers of all and of failed
+    requests, and the first row whose `status` is in `good` has the totals.
     """
 
     begins: str

@@ -122,7 +122,7 @@ def _read_rows(text: Text, layout: TableLayout, remarks: Remarks) -> CounterTabl
 def _read_needed(text: Text, layout: TableLayout, columns: CounterColumns, remarks: Remarks) -> CounterTable:
     """Return all rows of a wide log, with only the columns that rules need in memory.
 
-    If these are half of the columns or more, or if a cell is damaged, all columns are in memory.
+    If rules need half of the columns or more, or if a cell is damaged, all columns are in memory.
     """
     from plimsoll.ingest.formats.perfmon.rows import read_needed  # noqa: PLC0415  polars is slow to import
 
@@ -135,7 +135,7 @@ def _read_needed(text: Text, layout: TableLayout, columns: CounterColumns, remar
 
 
 def _read_again(columns: Callable[[], Sequence[Values]], file: str, rows: int) -> Sequence[Values]:
-    """Return all columns, read by `columns`. Raise Unusable if they do not have `rows` rows: the file was changed."""
+    """Return all columns, read by calling `columns`. Raise Unusable if one has not `rows` values: the file changed."""
     read = columns()
     if any(len(column) != rows for column in read):
         raise Unusable(f"{file}: was changed while it was read; read it again")

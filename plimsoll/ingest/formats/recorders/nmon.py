@@ -101,7 +101,7 @@ def _parse_day(date: str) -> int | None:
 
 
 def _list_columns(recording: HostRecording, name: str, header: list[str]) -> list[RecordedColumn | None]:
-    """Return the column for each cell of a section's rows."""
+    """Return, for each cell of a header, the column that gets the cells below it; None if they are not read."""
     if processor := _PROCESSOR.fullmatch(name):
         return [recording.column("CPU", str(int(processor[1]) - 1), column) for column in header]
     if disks := _DISKS.fullmatch(name):  # with many disks DISKREAD1 and so on follow

@@ -41,7 +41,7 @@ def sniff(text: Text) -> bool:
 def read(text: Text, options: ReadOptions) -> Log:
     """Return the log of an archive as `pmrep` prints it, with a row for each recorded time, in UTC.
 
-    Raise NoLog for the other files of an archive, and Unusable if `pmrep` is missing or refuses the archive.
+    Raise NoLog for files other than the first volume, and Unusable if `pmrep` is missing or refuses the archive.
     """
     at, host_at, host_length = _LABEL[text.data[7]]
     (volume,) = struct.unpack(">i", text.data[at : at + 4])

@@ -71,7 +71,7 @@ def load_recorder(name: str) -> Recorder:
 class RecordedColumn:
     """The values of a column, and for each value the index of its sample (`rows`).
 
-    `parts` are rows and values that were parsed together.
+    `parts` are further (rows, values) as arrays: one pair for each batch of rows that was parsed together.
     """
 
     rows: list[int] = field(default_factory=list[int])
@@ -79,7 +79,7 @@ class RecordedColumn:
     parts: list[tuple[NDArray[np.int64], Values]] = field(default_factory=list[tuple[NDArray[np.int64], Values]])
 
     def extend(self, rows: NDArray[np.int64], values: Values) -> None:
-        """Add those values that are finite."""
+        """Add the finite values, with the indices of their samples."""
         finite = np.isfinite(values)
         if finite.any():
             self.parts.append((rows[finite], values[finite]))
@@ -126,7 +126,7 @@ class HostRecording:
         self._seconds.append(seconds)
 
     def samples_at(self, lines: Sequence[int]) -> NDArray[np.int64]:
-        """Return the indices of the samples that were begun last before or at these lines."""
+        """Return, for each of these line numbers, the index of the last sample that begins at or before the line."""
         return np.searchsorted(self._lines, lines, side="right") - 1
 
     def put(self, table: str, instance: str, values: Iterable[tuple[str, str | float]]) -> None:

@@ -30,7 +30,7 @@ class RowBatch:
         self._lines.append(line)
 
     def parse(self) -> None:
-        """Add the cells of all rows to their columns; cells that are below 0 or not numbers add no sample."""
+        """Add the cells of all rows to their columns; leave out cells that are below 0 or not numbers."""
         columns_read = {str(at): column for at, column in enumerate(self.columns) if column is not None}
         if not self._rows or not columns_read:
             return
@@ -54,7 +54,7 @@ class RowBatch:
             column.extend(samples, values)
 
     def _fit_row(self, row: str, line: int) -> str:
-        """Return a row cut to the number of columns; a row without cells if a further cell is not blank."""
+        """Return a row cut to the number of columns; a blank row if a cell beyond these columns is not blank."""
         if row.count(self.separator) < len(self.columns):
             return row or _BLANK
         cells = row.split(self.separator)

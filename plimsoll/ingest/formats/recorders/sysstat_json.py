@@ -102,7 +102,7 @@ def _list_xml_tables(element: Element) -> Iterator[tuple[str, Any]]:
 
 
 def _put_reports(recording: HostRecording, reports: Sequence[Mapping[str, Any]], date: str) -> bool:
-    """Add all reports; `date` is that of reports without a date. Return whether all their times are in UTC."""
+    """Add all reports, and return whether all their times are in UTC; `date` applies to reports that state no date."""
     before: datetime | None = None
     in_utc: set[bool] = set()
     for number, report in enumerate(reports, 1):

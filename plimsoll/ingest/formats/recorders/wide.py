@@ -156,7 +156,7 @@ class _WideRows:
         return None
 
     def _set_year(self, moment: datetime, has_year: bool) -> datetime:
-        """Return a time; unless it `has_year`, a step back from December to January moves it to the next year.
+        """Return a time with its own year (`has_year`), else with the file's year, which grows by 1 after December.
 
         Raise Unusable if neither the time nor the file states a year.
         """

@@ -322,9 +322,9 @@ def _find_decimal_mark(path: Path, rows: Sequence[str], lines: Sequence[int], se
 
 
 def _find_form(match: re.Match[str]) -> tuple[object, ...]:
-    """Return the form of a time; all times of a log must have the same form.
+    """Return the form of a time, for a check that all times of a log have the same form.
 
-    Whether a time has a fraction does not matter if the year comes first.
+    If the year comes first, a time with a fraction and a time without have the same form.
     """
     year_first = len(match["a"]) == 4
     parts = ("second", "half") if year_first else ("second", "part", "half")

@@ -111,7 +111,7 @@ class _SeriesColumns:
         self._length = length
 
     def put(self, series: Series, rows: NDArray[np.intp], values: Values) -> None:
-        """Set the samples of a series at row indices of the log, where it has none; count values that differ."""
+        """Set a series' samples at row indices of the log, but keep samples already set; count differing values."""
         column = self.by_series.get(series)
         if column is None:
             column = self.by_series[series] = np.full(self._length, np.nan)
@@ -337,10 +337,10 @@ def _find_offset_of_midnight(before: int, after: int) -> tuple[int, bool]:
 
 
 def _compute_shifts(table: SectionTable, zone: Zone, ahead: int) -> Times:
-    """Return the correction of each row's time (ns): 0, a day or minus a day.
+    """Return the correction of each row's time (ns), 0 or plus or minus a day, so that its UTC date is as written.
 
-    With this correction, the time has the written date in UTC. Consecutive rows whose steps match their intervals get
-    the same correction, as a single row at a change of offset is ambiguous.
+    `ahead` is the clock's offset from UTC (ns), for an unknown zone. Consecutive rows whose steps match their intervals
+    get the same correction, as a single row at a change of offset is ambiguous.
     """
     stamps = table.stamps
     steps = np.diff(stamps, prepend=stamps[:1])

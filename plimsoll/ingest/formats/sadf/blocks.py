@@ -78,8 +78,8 @@ def _decode_text(text: Text, remarks: Remarks) -> str:
 class _Sorter:
     """The blocks so far, and the header above the current line.
 
-    `_section` is the section of that header; None if unknown or not supported. `_block` is the block for its rows; None
-    for rows with a cell for each processor, which have a block for each number of cells.
+    `_section` is the header's section; None if unknown or not supported. `_block` is the block for the section's rows;
+    None for rows with a cell for each processor, which have a block for each number of cells.
     """
 
     def __init__(self, path: Path, remarks: Remarks) -> None:
