@@ -1,4 +1,4 @@
-"""Selects the recorded signals to search for spikes and averages, without signals that only repeat others."""
+"""The recorded signals to search for spikes and misleading averages, without signals that only repeat others."""
 
 from collections.abc import Iterator, Mapping
 from functools import cache
@@ -58,7 +58,7 @@ def _has_instances(review: Review, name: str, host: str) -> bool:
 
 
 def list_response_times(signals: Mapping[str, Signal]) -> tuple[str, ...]:
-    """Return the names of the signals that are response times: whole requests before parts, as in the catalogue."""
+    """Return the names of the response times, as in the catalogue: whole requests before parts of requests."""
     return tuple(name for name, signal in signals.items() if signal.response_time)
 
 

@@ -37,7 +37,7 @@ class MisleadingAverage:
     """A signal whose mean misleads.
 
     With two levels, `low` and `high` are the mean values at the levels, and `share` is the share of samples at `high`;
-    for other kinds all three are None.
+    for the kinds `bursts` and `tail`, `low`, `high` and `share` are None.
     """
 
     kind: Kind
@@ -51,9 +51,9 @@ class MisleadingAverage:
 
 
 def find_misleading_averages(review: Review) -> tuple[MisleadingAverage, ...]:
-    """Return the averages that mislead most: first averages that hide a crossed limit, then averages of bursts.
+    """Return the averages that mislead most: averages that hide a crossed limit, then averages of bursts, then others.
 
-    Averages of one kind are sorted by how far the hidden values are from the mean.
+    Averages of equal rank are sorted by how far the values that they hide are from the mean.
     """
     limits = {
         (finding.rule.signal, subject.key): limit for finding, subject, limit in reversed(list_upper_limits(review))

@@ -76,10 +76,10 @@ def is_exact(measured: Measured, subject: Subject) -> bool:
 
 @dataclass(frozen=True)
 class _Levels:
-    """The values from which a disk is busy (busy times in %, a queue length and a latency).
+    """The values with which a disk's figures are compared: busy times (%), a queue length and a latency.
 
-    Below `hardly` the disk is hardly busy; from `high`, `near` and `full` on it is high, near its capacity and full. A
-    queue shorter than `queue` means that the disk has room; requests faster than `latency` do not wait.
+    A disk is hardly busy below `hardly`, busy from `high` on, near its capacity from `near` on, full from `full` on. A
+    disk with a queue shorter than `queue` has room; requests faster than `latency` do not wait.
     """
 
     hardly: float

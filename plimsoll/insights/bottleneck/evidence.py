@@ -120,7 +120,7 @@ class Evidence:
 
     @property
     def longest_short(self) -> Finding | None:
-        """The finding in `episodes` that lasted longest; None unless it lasted for more than a fifth of the run."""
+        """The longest of the `episodes`; None unless the episode lasted for more than a fifth of the run."""
         whole = self.measured.parts.end - self.measured.parts.start
         longest = max(self.episodes, key=lambda finding: finding.time_crossed, default=None)
         return longest if longest is not None and longest.time_crossed > _SMALL_PART * whole else None
@@ -217,10 +217,10 @@ class Evidence:
 
 
 def collect_evidence(review: Review) -> Evidence:
-    """Return the evidence of a run at its highest load, or else while a resource was used up.
+    """Return the evidence of a run at its highest load, or at another time in which a resource was used up.
 
-    If nothing was used up at the highest load and the offered load is not recorded, two other times are examined: after
-    the highest work, which may have fallen because a resource was used up; then the longest time near a capacity.
+    If nothing was used up at the highest load, and the load is not recorded, two other times are examined: the time
+    after the highest work, as a used-up resource may have lowered the work; then the longest time near a capacity.
     """
     measured = Measured(review)
     load = load_response(measured, review.loads)
@@ -231,7 +231,7 @@ def collect_evidence(review: Review) -> Evidence:
 
 
 def _find_resource(finding: Finding) -> str | None:
-    """Return the resource that a finding's signal measures, by its definition or its name; None for the software."""
+    """Return the resource that a finding's signal measures, by its definition or name; None for the software."""
     signal = finding.signal
     if signal.resource:
         return "disk" if signal.resource == "space" else signal.resource
@@ -249,7 +249,7 @@ def _collect_at(measured: Measured, load: LoadResponse) -> Evidence:
 
 
 def _list_answers(measured: Measured, load: LoadResponse) -> Iterator[tuple[float, float]]:
-    """Yield each response time of the front end: under low load, and in the slowest third of the highest load."""
+    """Yield each response time of the front end as a pair: at low load, and in the slowest third of the top load."""
     at = np.arange(len(load.top))
     thirds = [np.isin(at, third) for third in np.array_split(at[load.top], 3)]
     hosts = {make_host_key(host) for host in load.offered.hosts} if load.offered else set()

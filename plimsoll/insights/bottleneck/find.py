@@ -1,4 +1,4 @@
-"""Infers the bottleneck of a run: a resource, a queue inside the software, or none because the load was too small.
+"""The bottleneck of a run: a resource, a queue inside the software, or none because the load was too small.
 
 The method is that of "Microsoft Windows NT Server File Server Scalability" (System Bottlenecks). A resource that is
 near its capacity while the work no longer follows the load is the bottleneck. A resource with room is ruled out, but a
@@ -58,7 +58,7 @@ class Bottleneck:
 
     @property
     def instance(self) -> str | None:
-        """The disk, adapter, processor or process that is the bottleneck; None if a whole resource is, or none."""
+        """The disk, adapter, processor or process that is the bottleneck; None if it is a whole resource or none."""
         return self.limiting.instance if self.limiting else None
 
     @property
@@ -93,9 +93,9 @@ def find_bottleneck(review: Review) -> Bottleneck | None:
 
 
 def _choose_resource(case: Evidence) -> Bottleneck:
-    """Return the resource nearest to its capacity as the bottleneck; `unknown` if too many are as near.
+    """Return the resource nearest to its capacity as the bottleneck, confidently only if no other resource is as near.
 
-    The conclusion is confident only if no other resource is as near.
+    The kind is `unknown` if two or more other resources are as near, unless the work surely did not follow the load.
     """
     first, *others = case.used_up
     rivals = [other for other in others if other.state == first.state]

@@ -36,7 +36,7 @@ class Waiting:
 
     @property
     def stands(self) -> bool:
-        """Whether the wait is large: grown and above its limit, or far above it; without a limit, grown many times."""
+        """Whether the wait is large: grown and above its limit, or far above its limit; without a limit, far grown."""
         value, before = self.figure.value, self.figure.before
         if self.figure.limit is None:
             return self.grew and before is not None and value >= max(_FAR, _MANY_TIMES * before)
@@ -44,7 +44,7 @@ class Waiting:
 
 
 def find_waits(measured: Measured, load: LoadResponse) -> tuple[Waiting, ...]:
-    """Return the waits inside the software: first waits that grew and are long, then by growth; queues before times."""
+    """Return the waits inside the software, by whether they grew and are long, then by growth; queues before times."""
 
     def order(wait: Waiting) -> tuple[int, float, bool]:
         value, before = wait.figure.value, wait.figure.before

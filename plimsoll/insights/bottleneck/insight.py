@@ -154,9 +154,7 @@ def _describe_doubt(bottleneck: Bottleneck | None) -> str:
 
 
 def _find_doubted_value(bottleneck: Bottleneck | None) -> LimitedValue | None:
-    """Return the main figure of the limiting resource and its limit, shown while the bottleneck is in doubt; None
-    without.
-    """
+    """Return the main figure of the limiting resource with its limit; None without a limiting resource or a limit."""
     figure = bottleneck.main if bottleneck is not None and bottleneck.limiting is not None else None
     if bottleneck is None or figure is None or figure.limit is None:
         return None
@@ -210,7 +208,7 @@ def _describe_next_step(bottleneck: Bottleneck | None) -> str:
 
 
 def _describe_cause(first: Bottleneck | None, second: Bottleneck | None) -> str:
-    """Return a sentence on the resource that limits the second run; empty if the first has that kind of bottleneck."""
+    """Return a sentence on the resource that limits the second run; empty if the first run's kind is the same."""
     if second is None or second.limiting is None or (first is not None and first.kind == second.kind):
         return ""
     return summarize_bottleneck(second).replace("this run", "it")

@@ -84,7 +84,7 @@ class LoadResponsePart(JsonPart):
 
 
 class LimitPart(JsonPart):
-    """The bottleneck of the run. A resource that is certainly the bottleneck is a doubt about a healthy run."""
+    """The bottleneck of the run. If it is certainly a resource, the verdict is not Healthy."""
 
     kind: Literal["cpu", "disk", "memory", "network", "queue", "load", "unknown"] = Field(
         description="A resource; queue: the software or something that is not recorded, while the resources have "

@@ -138,10 +138,10 @@ def _is_following(grown: Response | None) -> bool | None:
 
 
 def find_response_after_peak(measured: Measured, load: LoadResponse) -> LoadResponse | None:
-    """Return the load response for the time after the highest work; None if the work did not fall for long.
+    """Return the load response for the time after the highest work; None if that time is short.
 
-    A resource that is used up in that time explains the fall; otherwise the load may have been removed. None also if
-    the offered load is recorded, which would tell.
+    None also if the offered load is recorded, which tells why the work fell. Without a recorded load, a resource that
+    is used up after the highest work explains the fall; otherwise the load may have been removed.
     """
     if load.offered is not None or load.work is None:
         return None

@@ -96,7 +96,7 @@ class Measured:
         return bool(judged) and not any(self._are_further_conditions_met(track, part) for _, track in judged)
 
     def is_idle(self, signal: str, subject: Subject, part: Mask) -> bool:
-        """Return whether `part` of the run nearly always had too few requests to measure latency, or none."""
+        """Return whether `part` of the run nearly always had no requests, or too few requests to measure latency."""
         judged_tracks = self._list_judgements(signal, subject)
         track = next((track for f, track in judged_tracks if f.subject and f.subject.key == subject.key), None)
         if track is None:
@@ -119,7 +119,7 @@ class Measured:
         return not judged.any() or 2 * int((track.other_conditions_hold & judged).sum()) >= int(judged.sum())
 
     def level(self, signal: str, which: Literal["low", "high", "full"], default: float) -> float:
-        """Return the value below which a signal is low, or from which it is high or full; else `default`."""
+        """Return the value below which a signal is low, or from which it is high or full (`which`); else `default`."""
         pressure = self.pressures.get(signal)
         level = getattr(pressure, which) if pressure else None
         if isinstance(level, str):
@@ -127,7 +127,7 @@ class Measured:
         return default if level is None else level
 
     def documented(self, rule: str, subject: Subject) -> Bound:
-        """Return the limit of a shipped rule, times the fact of the host that scales it (1 if unknown)."""
+        """Return the limit of a shipped rule, multiplied by the host fact in the rule's `scale` (1 if unknown)."""
         shipped = load().rules[rule]
         scale = (self.review.facts.find(subject, shipped.scale) or 1.0) if shipped.scale else 1.0
         return Bound(shipped.healthy.limit * scale, cite_document(shipped))

@@ -70,7 +70,7 @@ def _is_steady(values: Values, part: Mask) -> bool:
 
 
 def _list_utilizations(measured: Measured, host: str, load: LoadResponse) -> Iterator[tuple[Figure, Values]]:
-    """Yield the utilization (%) and the throughput of each link in each direction.
+    """Yield, for each link in each direction, the utilization (%) as a figure, and the means of the throughput.
 
     Where the speed of a link was not sampled together with its throughput, the median speed is used.
     """
@@ -87,7 +87,7 @@ def _list_utilizations(measured: Measured, host: str, load: LoadResponse) -> Ite
 
 
 def _list_throughputs(measured: Measured, host: str, load: LoadResponse) -> Iterator[tuple[Figure, Values]]:
-    """Yield the throughput of each adapter, and of all together: the figure, and the means in parts of the run."""
+    """Yield the throughput of each adapter, and of all adapters, as a figure and as means in parts of the run."""
     for signal in ("network.bytes", "network.sent", "network.received", "network.bytes_total"):
         for subject, values in measured.on(signal, host).items():
             figure = make_figure(measured, load, signal, subject, values, compared=False)

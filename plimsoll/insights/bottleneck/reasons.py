@@ -84,7 +84,7 @@ def _list_reasons(bottleneck: Bottleneck) -> Iterator[Sentence]:
 
 
 def _explain_resource(case: Evidence, bottleneck: Bottleneck, limiting: ResourceUse, when: str) -> Iterator[Sentence]:
-    """Yield the conclusion that a resource is the bottleneck, and the reasons; `when` tells the measured time."""
+    """Yield the conclusion that a resource is the bottleneck, and the reasons; `when` is the measured time in words."""
     yield Sentence(
         phrases.describe_limiting_resource(limiting, case.load, confident=bottleneck.confident), limiting.figures[:1]
     )

@@ -48,8 +48,8 @@ _HARDLY = 2.0  # %: the use of a resource below it is known too badly to compare
 class Mix:
     """The share of each group of operations in the load, and the highest measured load with such shares (operations/s).
 
-    `as_measured` means that the shares are about those of the run, so that the run's response times and highest
-    throughput are valid. `left_out` are operations of the run that the profile does not have.
+    `as_measured` means that the shares are about as in the run, so that the run's response times and highest throughput
+    are valid. `left_out` are operations of the run that the profile does not have.
     """
 
     shares: Values
@@ -74,7 +74,7 @@ class Range:
 
     @classmethod
     def of(cls, replicates: Values) -> "Range":
-        """Return the first of some replicates as the value, with the interval of the other (bootstrap) replicates."""
+        """Return the first replicate as the value, with the 95 % interval of the other (bootstrap) replicates."""
         low, high = np.quantile(replicates[1:], [0.025, 0.975], method="nearest").tolist()
         value = float(replicates[0])
         return cls(value, min(low, value), max(high, value))
@@ -296,7 +296,7 @@ def _find_reach(curve: Values, loads: Values, limit: float) -> float:
 
 
 def _find_waiting_users(result: Observed, steps: Sequence[LoadLevel]) -> MeasuredUsers | None:
-    """Return the measured users if they wait for responses and think in between; None if requests do not wait."""
+    """Return the measured users if they wait for each response and think before the next request; else None."""
     users = find_users(result, steps) if result.of_driver else None
     mean = next((response for response in result.responses if response.name == MEAN), None)
     if users is None or mean is None:
@@ -331,7 +331,7 @@ def choose_mix(
 ) -> Mix:
     """Return the mix of the profile; without a profile, the measured mix.
 
-    If the profile has another mix, its highest measured load is the load that uses no resource more than the run did.
+    The highest load of a mix unlike the run's is the load at which no resource is used more than in the run.
 
     Raises:
         Unusable: The profile has an operation that the run lacks, or shares that the run cannot tell apart.

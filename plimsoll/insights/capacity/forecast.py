@@ -107,7 +107,7 @@ class Growth:
 
 @dataclass(frozen=True)
 class Forecast:
-    """The day on which growing users reach the first limit, with its interval; None if unknown, or too far away.
+    """The day on which growing users reach the first limit, with its interval; unknown or very distant days are None.
 
     With `at_least`, no limit is reached within the projected loads, and `day` is when the users leave these loads.
     """
@@ -121,7 +121,7 @@ class Forecast:
 
 
 def forecast_growth(capacity: Capacity, growth: Growth, users: float, today: date) -> Forecast:
-    """Return the day on which users, `users` of them `today`, will have grown to as many as the system can carry.
+    """Return the day on which a growing number of users (`users` on the day `today`) reaches the first limit.
 
     Raises:
         Unusable: It is not known how much a user does, or there are too many users already.

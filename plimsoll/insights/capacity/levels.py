@@ -45,7 +45,7 @@ def find_levels(observed: Observed) -> tuple[LoadLevel, ...]:
 
 @dataclass(frozen=True)
 class LevelFall:
-    """A fall of throughput from `before` to `after` (operations/s) while `users` were held."""
+    """A fall of throughput from `before` to `after` (operations/s) while the number of users stayed at `users`."""
 
     users: float
     before: float
@@ -53,9 +53,9 @@ class LevelFall:
 
 
 def find_largest_fall(observed: Observed, levels: Sequence[LoadLevel]) -> LevelFall | None:
-    """Return the largest fall of throughput while as many users stayed, so that no load of a level stands for it.
+    """Return the largest fall of throughput while the number of users stayed the same; None without such a fall.
 
-    Compared are the thirds of each part in which the users of a load driver hardly vary. None without such a fall.
+    Compared are the first and the last third of each time in which the users of a load driver hardly vary.
     """
     users = observed.users
     if users is None or not observed.of_driver:
@@ -105,7 +105,7 @@ class Users:
         return users - float(np.hypot(fewer, self.spread * users)), users + float(np.hypot(more, self.spread * users))
 
     def load_of(self, users: float, most: float) -> float:
-        """Return the load at which there are this many users.
+        """Return the load at which the number of users is `users`.
 
         For more users than at the load `most`, the result is infinite unless users are in proportion to the load.
         """
@@ -138,7 +138,7 @@ class ProfileUsers(Users):
 class MeasuredUsers(Users):
     """The number of users at a load, as measured.
 
-    Beyond the highest level, users are in proportion to the load if they were below that level, else unknown. Longer
+    Beyond the highest level, the number rises in proportion to the load if `proportional`, else it is unknown. Longer
     response times (`response`, s, at a load) keep more users at work: by Little's law, one second more adds as many
     users as there are requests in a second.
     """

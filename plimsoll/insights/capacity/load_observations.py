@@ -217,7 +217,7 @@ class _Run:
         return rates
 
     def _list_responses(self) -> list[ResponseFit]:
-        """Return the response times with an objective, else the most telling one; also the mean, for Little's law."""
+        """Return the response times that have an objective, else the most telling one, and the mean response time."""
         responses: list[ResponseFit] = []
         for finding in self._review.findings:
             name, limit = finding.rule.signal, finding.rule.healthy.limit
@@ -242,7 +242,7 @@ class _Run:
     def _list_responses_of(
         self, name: str, limit: float | None = None, *, driver: bool = True, units: tuple[str, ...] = ()
     ) -> list[ResponseFit]:
-        """Return a response time (s) for each subject; empty if its unit is not one of `units` (any unit if empty)."""
+        """Return a signal's response times (s), one for each subject; empty if `units` are given and lack its unit."""
         signal = self._review.question.signals.get(name)
         if signal is None or (units and signal.unit not in units):
             return []

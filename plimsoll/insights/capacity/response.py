@@ -176,7 +176,7 @@ def _fit_curve(
 
 
 def _list_candidates(stations: Sequence[Station], limit: Saturation | None) -> list[tuple[tuple[Station, ...], ...]]:
-    """Return the models to try: a station for each resource, and if the software limits, a queue of 1 to 64 servers."""
+    """Return the models to try: a station per resource; if the software limits, also a queue of 1 to 64 servers."""
     apart = tuple((station,) for station in stations)
     if limit is None or limit.by_resource:
         return [apart]

@@ -65,7 +65,7 @@ def check_of(observed: Observed, resource: Resource, rates: Values) -> Check | N
 
 
 def find_contradictions(observed: Observed, levels: Sequence[LoadLevel]) -> tuple[Contradiction, ...]:
-    """Return the load at which requests in flight differ most from Little's law, and the same of users.
+    """Return the load at which requests in flight differ most from Little's law, and the load at which users do.
 
     Differences of less than a quarter, and quantities that were not recorded, are left out.
     """

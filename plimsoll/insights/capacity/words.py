@@ -21,7 +21,7 @@ _OPERATIONS = 6
 
 
 def answer(capacity: Capacity) -> str:
-    """Return the load before the first limit, then the next limit, or that memory limited the run already."""
+    """Return the load that a system can carry and the limits, in words; also whether memory already limited the run."""
     short = next((summarize_bottleneck(limit) for limit in capacity.limits if limit.kind == "memory"), "")
     carries = _describe_carried(capacity, is_only_first=bool(short))
     return f"{carries} {short} Memory is not projected." if short else carries

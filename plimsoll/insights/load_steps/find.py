@@ -42,7 +42,7 @@ _SWITCHES = "cpu.context_switches"
 
 @dataclass(frozen=True)
 class HostStep:
-    """A host during a load step: its processor time (%), its context switches a second."""
+    """A host during a load step: its processor time (%) and its context switches a second."""
 
     host: str
     cpu: float | None
@@ -88,7 +88,7 @@ class Means:
     switches_limit: float | None
 
     def step(self, number: int, start: int, end: int) -> LoadStep:
-        """Return a load step with its means, without samples at the edges (which may mix steps) if others remain."""
+        """Return a load step with its means; edge samples, which may mix steps, are left out if others remain."""
         interval = self.load.samples.interval or SECOND
         inner = (start + interval, end - interval) if (end - start) > 8 * interval else (start, end)
         throughput = self.throughput and compute_mean(self.throughput.samples, *inner)
@@ -184,7 +184,7 @@ class LoadSteps:
 
     @cached_property
     def best(self) -> LoadStep | None:
-        """The step with the highest throughput, the cheapest of equal steps; `left_out` only if all steps are."""
+        """The step with the highest throughput, of equal steps the cheapest; `left_out` only if all steps are so."""
         kept = [step for step in self.measured if not step.left_out] or list(self.measured)
         most = max((step.throughput or 0 for step in kept), default=0)
         best = [step for step in kept if (step.throughput or 0) >= (1 - _ALIKE / 4) * most]
@@ -198,9 +198,9 @@ class LoadSteps:
 
     @cached_property
     def falls_after(self) -> LoadStep | None:
-        """The step with the highest throughput, if a later step with at least its load has less.
+        """The step with the highest throughput, if a later step with as much load has less throughput; else None.
 
-        None if load and throughput were not recorded separately: the load of later steps may have been lower.
+        None also if load and throughput were not recorded separately: the load of later steps may have been lower.
         """
         if not self.measured or not self.answers_load:
             return None
@@ -309,7 +309,7 @@ def _choose_most_varied(loads: Sequence[Load], spans: Sequence[tuple[int, int]])
 
 
 def _find_switches_limit(review: Review, hosts: Sequence[str]) -> float | None:
-    """Return the context switches a second above which the studies leave out steps; None if that does not apply.
+    """Return the context switches a second above which the studies leave out steps; None if the limit does not apply.
 
     The limit applies if its rule was judged and the processors are as slow as the studies'; current processors switch
     more often without loss.

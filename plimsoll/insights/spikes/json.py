@@ -26,7 +26,7 @@ class SpikingPart(SubjectPart):
 
 
 class InSpikesPart(SubjectPart):
-    """The nearest limit of a signal that rises in spikes, and its samples there; the rule may not have fired."""
+    """The nearest limit of a signal that rises in spikes, and its samples in spikes; the rule may not have fired."""
 
     rule: str
     limit: float = read_attribute("limit.limit")

@@ -101,7 +101,7 @@ class SignalTrend:
         notable: Whether to report the trend: a move in the wrong direction, or a signal that should rise, and rises or
             is too low.
         load: The load that the trend was compared with; None if no load was recorded.
-        load_share: The climb of the load in that time, as a share of the load's level; 0 unless the load climbed
+        load_share: The climb of the load in the examined time, as a share of its level; 0 unless the load climbed
             throughout.
         explained: Whether the climb of the load may explain the trend.
         limit: The nearest limit of a rule that the last sample had not reached; None without such a limit.
@@ -230,7 +230,7 @@ def _list_trends(review: Review, looked_at: Phase, load: Load | None, climbed: f
 
 
 def _may_have_trend(name: str, signal: Signal, samples: Samples, shortest: float) -> bool:
-    """Return whether samples last `shortest` ns or longer; of the many processes, also whether they change."""
+    """Return whether samples last `shortest` ns or longer; for processes (many), also whether values change."""
     if samples.times[-1] - samples.times[0] < shortest:
         return False
     return not name.startswith(_PROCESS) or _may_change(samples.values, signal)
@@ -315,7 +315,7 @@ def _find_last_level(line: Trend, samples: Samples, recorded: Samples) -> tuple[
 
 
 def _limit(judged: Sequence[Finding], line: Trend, last: float) -> Finding | None:
-    """Return the finding with the nearest limit that the line moves to; None without such a limit.
+    """Return the finding with the nearest limit that the line moves towards; None without such a limit.
 
     For a signal that should rise, return the finding with the highest lower limit.
     """

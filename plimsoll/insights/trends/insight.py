@@ -56,7 +56,7 @@ def _list_news(
 
 
 def _describe_limits_ahead(signal_trends: tuple[SignalTrend, ...]) -> tuple[str, ...]:
-    """Return sentences on limits reached within a week, the soonest first, but for the limit of `_describe_doubt`."""
+    """Return sentences on limits reached within a week, the soonest first, except the limit of `_describe_doubt`."""
     soon = [
         (trend.reaches_s[0], f"At the rate of this run {_name(trend)} {_describe_reach(trend)}.")
         for trend in signal_trends
@@ -67,7 +67,7 @@ def _describe_limits_ahead(signal_trends: tuple[SignalTrend, ...]) -> tuple[str,
 
 
 def _describe_next_step(signal_trends: tuple[SignalTrend, ...]) -> str:
-    """Return a sentence on the process to watch, which gains most of the memory that is lost; else empty."""
+    """Return a sentence on the process to watch, which gains most of the memory that its host loses; else empty."""
     leaks = {
         trend.subject.host: trend
         for trend in signal_trends
@@ -88,7 +88,7 @@ def _describe_next_step(signal_trends: tuple[SignalTrend, ...]) -> str:
 
 
 def _describe_doubt(signal_trends: tuple[SignalTrend, ...]) -> str:
-    """Return a clause on a signal that moves to its limit, and was past it at the end or soon will be; else empty."""
+    """Return a clause on a signal that moves towards a limit, and was past it at the end or soon is; else empty."""
     for trend in signal_trends:
         wrong = Movement.FALLS if trend.signal.trend == "must_not_fall" else Movement.CLIMBS
         if trend.movement != wrong or trend.signal.trend == "should_rise":

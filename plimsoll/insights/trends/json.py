@@ -14,7 +14,7 @@ from plimsoll.review.sentences import limit_of
 
 
 def _make_getter(name: str, at: int) -> Callable[[SignalTrend], float | None]:
-    """Return a function that gets value `at` of an attribute with three values; None if the attribute is None."""
+    """Return a function that returns item `at` of a trend's attribute `name`, or None if the attribute is None."""
     return lambda trend: values[at] if (values := getattr(trend, name)) else None
 
 

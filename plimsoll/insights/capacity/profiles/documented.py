@@ -118,10 +118,10 @@ def compute_most_users(use: Callable[[float], float], limit: float) -> float:
 def find_crossing_users(measured: Sequence[tuple[float, float]], value: float) -> tuple[float, bool]:
     """Return the users at which the required throughput (users times `value`) exceeds the measured throughput.
 
-    This is the method of Dynamic Directory's figure.
+    The method is that of the figure in the study of Dynamic Directory.
 
     Returns:
-        The users, and whether they are beyond the measured users, on the extended last segment.
+        The number of users, and whether it is beyond the measured users, where the last segment is extended.
     """
     (x0, y0) = measured[0]
     for x1, y1 in measured[1:]:
@@ -143,7 +143,7 @@ def build_profile_blocks(documented_capacity: DocumentedCapacity) -> tuple[Verdi
 
 
 def answer(documented_capacity: DocumentedCapacity) -> str:
-    """Return a sentence on the number of users at which the first limit is reached, and the number for the next."""
+    """Return a sentence on the numbers of users at which the first limit and the next limit are reached."""
     if not documented_capacity.reached:
         return "Not known: the profile gives no limit."
     first, *others = documented_capacity.reached

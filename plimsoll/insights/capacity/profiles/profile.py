@@ -86,8 +86,8 @@ class Documented(StrictModel):
     throughput: MeasuredLoad | None = None
 
     @model_validator(mode="after")
-    def _rising(self) -> "Documented":
-        """Check that use never falls as a rate rises, as by some printed curves: a limit would be reached twice."""
+    def _check_rising(self) -> "Documented":
+        """Raise ValueError if use falls as a rate rises, as by some printed curves: a limit would be reached twice."""
         for resource in self.resources.values():
             for name, cost in resource.demands.items():
                 most = self.most.get(name, 0.0)
@@ -114,7 +114,7 @@ class Profile(StrictModel):
     costs: Mapping[str, Documented] = {}
 
     @model_validator(mode="after")
-    def _one_kind(self) -> "Profile":
+    def _check_kind(self) -> "Profile":
         """Check that the fields fit each other. Raise ValueError, saying what is wrong, if the fields do not."""
         if (self.session is None) == (self.think_time is None):
             raise ValueError("give session (operations are counts in it) or think_time (operations are shares)")
