@@ -176,7 +176,7 @@ class _AlertPages:
     def end_silences_of_incident(self, request: Request, fields: Fields) -> Response:
         """End the silences of the incident with the alert in the path, and redirect to the health page.
 
-        Silences whose patterns match further alerts stay; if no silence was ended, redirect to the list of silences.
+        Silences with patterns (`*`) stay; if no silence was ended, redirect to the list of silences.
         """
         id_: int = request.path_params["id"]
         incidents, now = load_firing(self._file).incidents, time.time_ns()
@@ -227,7 +227,7 @@ class _AlertPages:
     def _change_targets(
         self, request: Request, fields: Fields, action: str, change: Callable[[Path], str]
     ) -> Response | None:
-        """Write the text that `change` returns to targets.toml. Return the page that says why not; None if written."""
+        """Write to targets.toml what `change` returns. If refused, return the page with the reason; else None."""
 
         def change_file() -> str:
             overlay.save(self._watched.folder, change(self._watched.folder), target_overlay.FILE_NAME)

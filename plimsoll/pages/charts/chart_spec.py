@@ -23,7 +23,7 @@ _LONGEST_RAW = 300
 class Spec:
     """What a chart draws: a signal, its hosts (empty: all) and its instance (None: all).
 
-    `drive` (`database` or `log`) selects only the disks that plimsoll.toml marks so.
+    `drive` selects only the disks that plimsoll.toml marks as `database` or as `log` disks.
     """
 
     signal: str

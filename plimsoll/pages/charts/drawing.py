@@ -70,7 +70,7 @@ class ChartLine:
 class ChartContent:
     """A chart. `undrawn` are the lines left out because there are too many.
 
-    `ranked` says how the drawn lines were chosen, `problem` why no line is drawn; both are empty otherwise.
+    `ranked` says how the drawn lines were chosen, if any were left out; `problem` says why no line is drawn, if so.
     """
 
     title: str

@@ -62,7 +62,7 @@ class HostSignals:
     def find(self, signal: str, drive: str | None) -> list[SignalSource]:
         """Return the sources of a signal, ordered by instance, each with its rules.
 
-        `drive` selects the rules for disks that plimsoll.toml marks so (None: the rules for all disks).
+        `drive` selects the rules for `database` or `log` disks (None: the rules for all disks).
         """
         origins = self.origins(signal)
         rules = self._find_rules(signal) if origins else {}

@@ -109,7 +109,7 @@ def _add_chart(charts: Charts, content: ChartContent, span: ChartRange) -> dict[
 
 
 def _choose_looks(lines: Sequence[ChartLine], hosts: Sequence[str]) -> list[str]:
-    """Return the CSS classes of each line. A host's colour is the same on all charts; its further lines are dashed."""
+    """Return each line's CSS classes: its host's colour, dashed if repeated; for a single host, a colour per line."""
     keys = [make_host_key(line.spec.hosts[0]) if line.spec.hosts else "" for line in lines]
     if len(lines) > 1 and len({*keys}) == 1:
         return [f"line-{at}" for at in range(1, len(lines) + 1)]

@@ -58,7 +58,7 @@ def compute_signals(store: SampleReader, origins: Sequence[ResolvedSource], star
 
 
 def find_crossed_since(scenes: Scenes, alert: Alert) -> int | None:
-    """Return since when all samples before an alert's begin are past its limit (UTC ns); None if unknown.
+    """Return the time (UTC ns) from which all samples before an alert's begin are past its limit; None if unknown.
 
     The alert begins later, at the first evaluation whose whole window is past the limit. The time is unknown for an
     alert without a limit, and if no sample of the six hours before the begin is within the limit.

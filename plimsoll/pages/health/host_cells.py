@@ -36,7 +36,7 @@ class HostCell:
     `standing` is `critical` or `warning` while an alert fires, `pending` while a limit is crossed for less than the
     rule's `for`, `none` without data. `since` is the begin of the crossing (UTC ns).
     `usual` is the limit of the rule that is shown while no limit is crossed.
-    `crossed` and `silent` count the instances, except the shown instance, that are crossed or lack data.
+    `crossed` and `silent` count the signal's other instances: those past their limit, and those without data.
     `impossible` is a received value that the signal cannot have, else NaN.
     `ends` (`below 80 %`) is the value that ends an alert, if the current value is within the limit again.
     `is_special` means that the rule judges an increase, or has further conditions.
@@ -62,12 +62,12 @@ class HostCell:
 
     @property
     def rank(self) -> tuple[bool, int, bool, float]:
-        """The sort key of a signal's rules: the rule with the smallest key, which is in the worst state, is shown."""
+        """The sort key by which the rule to show for a signal is chosen: the smallest key is the worst state's."""
         return self.healthy is None, _PLACES[self.standing], self.is_special, -(self.level or 0.0)
 
     @property
     def level(self) -> float | None:
-        """The water level of the gauge: 1 at the limit, 2 when full; None without a limit, or a ratio to the limit."""
+        """The water level of the gauge: 1 at the limit, 2 when full; None if the value has no ratio to a limit."""
         return compute_value_level(self.value, self.healthy) if self.healthy else None
 
     @property

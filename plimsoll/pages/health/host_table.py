@@ -144,10 +144,10 @@ class HostGroup:
 class HostTable:
     """The host table, filtered and grouped.
 
-    `grades` counts all hosts by grade. `total` counts the selected hosts, `left_out` those of them that are not shown.
+    `grades` counts all hosts by grade, `total` the selected hosts, `left_out` the selected hosts that are not shown.
     `has_crossed` means that a crossed signal of a host has no column. `level` is the highest water level of all cells,
-    None without one. `pending` is the highest severity of pending limits. `tiles` are the selected hosts for the wall
-    view.
+    None if no cell has a level. `pending` is the highest severity of pending limits. `tiles` are the selected hosts
+    for the wall view.
     """
 
     columns: Sequence[HostColumn]
@@ -174,7 +174,7 @@ class HostOverview:
 
 @dataclass(frozen=True, slots=True)
 class _GradedHost:
-    """A host with its grade, and the severity (empty without one) and cause of its most severe incident."""
+    """A host with its grade, and the severity and cause of its most severe incident (empty without an incident)."""
 
     key: HostKey
     health: HostHealth

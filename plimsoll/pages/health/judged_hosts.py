@@ -94,7 +94,7 @@ class JudgedHosts:
         return max((level for level in levels if level is not None), default=None)
 
     def _list_alerts(self, host: HostKey) -> list[Alert]:
-        """Return the firing alerts on a host that are about a signal: not those about silence."""
+        """Return the firing alerts on a host that are about a signal, without alerts that the host is silent."""
         incidents = self._firing.of_host.get(host, ())
         return [alert for incident in incidents for alert in incident.alerts if alert.signal]
 

@@ -199,7 +199,7 @@ class LatestHealth:
 
 
 def _map_directions(judged: LatestEvaluation, gone: Mapping[HostKey, Sequence[RuleState]]) -> Mapping[Key, Worse]:
-    """Return the direction in which the values of each key are unhealthy; keys are in the order of the values."""
+    """Return the direction in which each key's values become unhealthy, in the order in which values are added."""
     directions: dict[Key, Worse] = {}
     for limits in (rule.limits for rule in judged.rules if has_cell(rule.rule)):
         for target, healthy in zip(limits.judged, limits.by_row, strict=True):

@@ -143,7 +143,7 @@ def _describe_silence(incident: Incident, silences: Sequence[Silence]) -> str:
 
 
 def _list_facts(incident: Incident, now: int, sure: str) -> Iterator[str]:
-    """Yield short texts on an incident: its duration, worst value, further limits, and signals that `sure` lacks."""
+    """Yield texts on an incident: duration, worst value, other limits, and signals to look at that `sure` omits."""
     alert = incident.worst
     yield f"for {_format_length(now - alert.begin)}"
     if alert.kind == "rule" and not isnan(alert.worst):

@@ -153,7 +153,7 @@ def _count_standings(judged: Sequence[RuleState]) -> list[tuple[str, int]]:
 
 
 def _find_before(watched: Watched, host: str, zone: Zone, now: int) -> list[tuple[int, str, str, str]]:
-    """Return the latest alerts of the host that ended in the last 7 days: number, begin, title, and duration."""
+    """Return the latest alerts of the host that ended in the last 7 days: id, begin, title and duration."""
     chosen = alert_queries.AlertFilter(("critical", "warning"), host, "*", now - _BEFORE, now)
     ended, _ = alert_queries.find_ended(watched.file, chosen, 0, _MOST_BEFORE)
     return [

@@ -84,20 +84,20 @@ class DeedPart(JsonPart):
 
 
 class RecordQuery(RangeQuery, PageQuery):
-    """The requested part of the audit log."""
+    """The requested actions of the audit log, by time and person."""
 
     who: str = Field(default="", max_length=actions.LONGEST_NAME, description="Only actions of this person or program.")
 
 
 class IncidentsQuery(PageQuery):
-    """The requested incidents."""
+    """The requested incidents, by host and severity."""
 
     host: str = Field(default="", max_length=300, description="Only of this host.")
     severity: Severity | None = Field(default=None, description="Only of this severity.")
 
 
 class AlertsQuery(RangeQuery, PageQuery):
-    """The requested alerts; the range is used for alerts that have ended."""
+    """The requested alerts; the range applies only to alerts that have ended."""
 
     state: Literal["firing", "ended"] = Field(default="firing", description="Firing alerts, or alerts that have ended.")
     severity: Severity | None = Field(default=None, description="Only of this severity.")
@@ -106,13 +106,13 @@ class AlertsQuery(RangeQuery, PageQuery):
 
 
 class SilencesQuery(PageQuery):
-    """The requested silences."""
+    """The requested silences, either active or planned."""
 
     state: Literal["active", "planned"] = Field(default="active", description="Active silences, or planned ones.")
 
 
 class NotesQuery(RangeQuery, PageQuery):
-    """The requested notes."""
+    """The range of time from which notes are requested."""
 
 
 class Acknowledgement(Body):

@@ -91,14 +91,14 @@ class ApiSignal(JsonPart):
 
 
 class HostsQuery(PageQuery):
-    """The requested hosts."""
+    """The requested hosts, by a part of the name and by state."""
 
     text: str = Field(default="", max_length=300, description="Only hosts whose names contain this text.")
     state: HostState | None = Field(default=None, description="Only in this state.")
 
 
 class LimitsQuery(PageQuery):
-    """The requested limits."""
+    """The requested limits, by host, state and severity."""
 
     host: str = Field(default="", max_length=300, description="Only of this host.")
     state: LimitState | None = Field(default=None, description="Only in this state.")
@@ -106,7 +106,7 @@ class LimitsQuery(PageQuery):
 
 
 class SignalsQuery(PageQuery):
-    """The requested signals."""
+    """The requested signals, by a part of the name or title."""
 
     text: str = Field(default="", max_length=300, description="Only signals whose names or titles contain this text.")
 

@@ -32,7 +32,7 @@ class ApiProblem(BaseModel):
 
 
 class ApiFault(Exception):
-    """The error to answer a request with `problem`; the client may try again after `retry_after_s` seconds."""
+    """The error that answers a request with `problem`; the client may try again after `retry_after_s` seconds."""
 
     def __init__(
         self, status: HTTPStatus, error: str, where: str = "", hint: str = "", *, retry_after_s: int | None = None
@@ -44,7 +44,7 @@ class ApiFault(Exception):
 
 
 class Body(BaseModel):
-    """The body of a request."""
+    """The base of request bodies; unknown fields are refused."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -99,7 +99,7 @@ LONGEST_BODY = 32 << 10
 
 
 class Operation(APIRoute):
-    """A route of the HTTP API. The docstring of its function is its summary in the OpenAPI document, unless given."""
+    """A route of the HTTP API. The docstring of its function is its OpenAPI summary, unless `summary` is set."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)

@@ -28,7 +28,7 @@ class ApiRule(JsonPart):
 
 
 class ApiFirings(JsonPart):
-    """How often a limit fired."""
+    """The number of alerts of a limit, and the hours for which it fired."""
 
     limit: str
     alerts: int
@@ -38,7 +38,7 @@ class ApiFirings(JsonPart):
 
 
 class ApiPreview(JsonPart):
-    """How often a limit would have fired, beside the one of today."""
+    """How often a rule fired with the limit of today, and would have fired with a changed limit."""
 
     rule: str = read_attribute("rule.id")
     start: Instant
@@ -49,7 +49,7 @@ class ApiPreview(JsonPart):
 
 
 class PreviewQuery(RangeQuery):
-    """The limit to preview, and where and when."""
+    """The limit to preview, how long it must be crossed, the host, and the range of time."""
 
     start: str = Field(default="now-30d", alias="from", max_length=40, description="From when.")
     healthy: str = Field(default="", max_length=60, description="The limit, as it is healthy: `< 90 %`.")

@@ -75,7 +75,7 @@ class JobPart(JsonPart):
 
 
 class RunsQuery(PageQuery):
-    """The requested runs, the latest first."""
+    """The requested runs, by a part of the name and by labels; the latest run is first."""
 
     text: str = Field(default="", max_length=300, description="Only runs whose names contain this text.")
     label: Sequence[str] = Field(

@@ -155,7 +155,7 @@ class Jobs:
             self._changed.notify()
 
     def find(self, id_: str) -> Job | None:
-        """Return the job with an id; None without one."""
+        """Return the job with an id; None if there is no such job."""
         return self._jobs.get(id_)
 
     def forget(self, id_: str) -> None:

@@ -65,7 +65,7 @@ class KeptMean(_KeptModel):
 class KeptMeans(_KeptModel):
     """The means of a run's signals, as stored. `start` is the begin of the run (UTC ns).
 
-    `load` is the name and mean of the signal that counts operations; None without one.
+    `load` is the name and mean of the signal that counts operations; None if the run has no such signal.
     """
 
     run: str
@@ -167,9 +167,9 @@ class KeptReviews:
         return None
 
     def tidy(self, runs: Collection[RunSummary]) -> None:
-        """Remove comparisons, and reviews of runs that are not among `runs` (those in the store).
+        """Remove old comparisons, and old reviews of runs that are not in the store (`runs`).
 
-        They are removed when they are older than 30 days, or not among the latest 200.
+        The latest 200 of these comparisons and reviews stay, unless they are older than 30 days.
         """
         kept = {review_id(run) for run in runs}
         newest: dict[str, int] = {}

@@ -77,7 +77,7 @@ class RunReviews:
         return [*map(self._find_review, self._watched.store.runs.summaries())]
 
     def find(self, name: str) -> RunReview | None:
-        """Return the stored run with a name; None without one."""
+        """Return the stored run with a name; None if there is no such run."""
         runs = self._watched.store.runs.summaries()
         return next((self._find_review(run) for run in runs if run.name == name), None)
 
@@ -135,7 +135,7 @@ class RunReviews:
         return job
 
     def upload(self, id_: str) -> Record | None:
-        """Return the record of an upload; None without one."""
+        """Return the record of an upload; None if there is no such upload."""
         return self._arrived.get(id_) or self.uploads.find(id_)
 
     def to_show(self) -> list[Record]:

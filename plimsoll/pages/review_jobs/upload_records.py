@@ -19,7 +19,7 @@ _ENDED_EARLY = "plimsoll up ended before it was done, and what was uploaded is r
 
 @dataclass(frozen=True)
 class Record:
-    """An upload: when it arrived (UTC ns), the names of its files, their total bytes, and the job with its id."""
+    """An upload: when it arrived (UTC ns), the names and total bytes of its files, and its job, which has its id."""
 
     at: int
     files: tuple[str, ...]

@@ -65,7 +65,7 @@ class RuleLine:
     firing: int
 
     def matches(self, words: str, pack: str) -> bool:
-        """Return whether the line has all search words, and is of the pack; empty means any."""
+        """Return whether the line has all search words and is of the pack; an empty text matches every line."""
         rule = self.rule
         text = f"{rule.id} {self.signal} {rule.summary} {rule.severity} {self.pack.title} {self.pack.pack}".casefold()
         return pack in ("", self.pack.pack) and all(word in text for word in words.casefold().split())
@@ -76,7 +76,7 @@ def list_routes(watched: Watched, frame: Frame) -> list[Route]:
     catalogue = watched.site.catalogue
 
     def show_all(request: Request) -> Response:
-        """Return the page of rules: those that a search finds, the firing and judged ones first; else the packs."""
+        """Return the page of rules: the matches of a search, else the firing rules; and the packs."""
         words, pack = (request.query_params.get(name, "").strip()[:_LONGEST] for name in ("q", "pack"))
         judged = Counter[str]()
         for states in watched.judged().rules:
@@ -152,7 +152,7 @@ def list_routes(watched: Watched, frame: Frame) -> list[Route]:
 
 
 def _limit_content(watched: Watched, rule: Rule) -> dict[str, Any]:
-    """Return the variables of the form that changes a limit: hosts of the rule, limits changed here, usual limit."""
+    """Return the variables of the limit form: the rule's hosts, the hosts with a changed limit, and the usual limit."""
     hosts = {state.subject.host for state in watched.judged() if state.rule.id == rule.id}
     try:
         here = overlay.list_changed_hosts(watched.folder, rule.id)
@@ -164,7 +164,7 @@ def _limit_content(watched: Watched, rule: Rule) -> dict[str, Any]:
 
 
 def apply_form(watched: Watched, rule: Rule, form: Form, actor: Actor) -> str:
-    """Change the limit of a rule on a host, as the form says. Return why this was refused; empty if it was not."""
+    """Change the limit of a rule on a host, as the form says. Return why it was refused, or an empty text."""
     if not form["host"]:
         return "give the host"
     names = {host.name for host in watched.health().hosts} | {state.subject.host for state in watched.judged()}

@@ -16,7 +16,7 @@ Row = dict[str, Any]
 def build_rows(alerts: Iterable[Alert], active: Sequence[Silence], zone: Zone, now: int) -> list[Row]:
     """Return a row for each alert, for the macro `parts.list`. `active` are the active silences.
 
-    `lasted` is empty while an alert fires, as `describe_alert` says how long; `inside` and `describe_cause` are empty.
+    `lasted` is empty while an alert fires, as the sentence says how long; `inside` and `cause` are empty.
     """
     return [
         {
@@ -58,9 +58,9 @@ def list_marks(alert: Alert, silenced: Sequence[Silence], zone: Zone) -> Iterato
 
 
 def list_alert_times(alert: Alert, crossed_since: int | None, zone: Zone) -> Iterator[tuple[str, str]]:
-    """Yield names and texts of an alert's times: when it counts from, when it fired, and `crossed_since` if not None.
+    """Yield names and texts of an alert's times: when its limit was crossed, when it began, and when it fired.
 
-    `crossed_since` is the time of the first sample past the limit (UTC ns).
+    `crossed_since` is the time of the first sample past the limit (UTC ns); None leaves this time out.
     """
     if crossed_since is not None:
         is_floor = Healthy.parse(alert.healthy).worse == "lower"

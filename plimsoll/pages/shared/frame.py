@@ -64,7 +64,7 @@ class Frame:
         return Links(request, self.zone_of(request), self.zone)
 
     def missing(self, request: Request, text: str, hint: str) -> Response:
-        """Return the page 404. `text` says what does not exist, `hint` where to look."""
+        """Return a page with status 404. `text` says what does not exist, `hint` where to look."""
         return self.page(request, "shared/missing.html.j2", "Not found", HTTPStatus.NOT_FOUND, text=text, hint=hint)
 
     def zone_of(self, request: Request) -> Zone:

@@ -75,7 +75,7 @@ class RangePicker:
         return [(text, self._link(start, NOW), start == chosen) for start, text in LAST]
 
     def moved(self, share: float) -> str:
-        """Return the link to the range moved by a share of its length: -1 is the range before."""
+        """Return the link to the range moved by a share of its length; -1 gives the preceding range."""
         step = round((self.chosen.end - self.chosen.start) * share)
         start, end = ((at + step) // MILLISECOND for at in (self.chosen.start, self.chosen.end))
         return self._link(str(start), str(end))

@@ -34,7 +34,7 @@ class UploadParser(MultiPartParser):
     """Starlette's form parser; it writes the files of the field `files` to `folder` under the names `0`, `1` and so on.
 
     `check` is called with the fields so far when the first file begins, and may raise an error to refuse the form.
-    `items_of_form` raises MultiPartException if the body is not such a form, or has too many files or too long text;
+    `items_of_form` raises MultiPartException if the body is no valid form, or has too many files or too long text;
     OSError if a file cannot be written.
     """
 
