@@ -48,7 +48,7 @@ def join_doubts(doubts: Sequence[Doubt]) -> str:
 
 
 def doubt_unread(remarks: Iterable[Remark]) -> Iterator[Doubt]:
-    """Yield doubts about recordings that could not be read or only in part, or stored runs with missing values."""
+    """Yield doubts about recordings that could not be read, wholly or in part, and stored runs with missing values."""
     remarks = list(remarks)
     for kind, part in ((Kind.UNREAD, ""), (Kind.CUT, "a part of ")):
         not_read = [remark for remark in remarks if remark.kind == kind]
@@ -128,7 +128,7 @@ def doubt_undecided(findings: Iterable[Finding]) -> Iterator[Doubt]:
 def doubt_unfinished(findings: Iterable[Finding], end: int | None, ramp_down: int | None = None) -> Iterator[Doubt]:
     """Yield doubts about signals that were past a limit when the samples of their host ended.
 
-    A crossing is doubtful if the run, which ends at `end` (UTC ns), continued for longer than a crossing must last to
+    A crossing is doubtful if the run went on afterwards, until `end` (UTC ns), for longer than a crossing must last to
     count, or if the crossing had lasted for more than half of that time. Of several limits of a signal, only the limit
     crossed for longest gives a doubt. Warnings that began after `ramp_down` (UTC ns), when the load began to fall, are
     left out.
@@ -176,9 +176,9 @@ def doubt_across_gaps(findings: Iterable[Finding]) -> Iterator[Doubt]:
 
 
 def _find_gap_in_crossing(track: RuleEvaluation, for_: int) -> int | None:
-    """Return the length (ns) of a gap that lasts at least `for_` (ns) with the crossings on both sides; else None.
+    """Return the length (ns) of a gap between crossings that, joined across it, last at least `for_` (ns); else None.
 
-    Gaps of an hour or more do not count, as the crossings on both sides may have separate causes.
+    Gaps of an hour or more do not count, as the crossings before and after may have separate causes.
     """
     crossings, over_gap = track.crossings, track.matrix.gaps_crossed(track.row)
     if not over_gap.any():

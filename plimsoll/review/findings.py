@@ -75,7 +75,7 @@ class Finding:
         rule: The rule as judged, with its override and its severity on this host.
         override: The changes by plimsoll.toml.
         samples: The signal as recorded, in its unit.
-        ended: The last judged sample of the host (UTC ns, whole second), where crossings end; None without samples.
+        ended: The last judged sample of the host (UTC ns, whole second); no crossing ends later. None without samples.
         notes: Assumptions of the judgement: a widened window, an unknown phase, a host fact.
         needs: What is missing to judge the rule: a fact (`memory_mb`) or marked drives (`drive = "database"`).
         covered: The longest time (ns) with samples in a window; None if samples cover whole windows.
@@ -195,7 +195,7 @@ class Finding:
 
     @property
     def times_past(self) -> float:
-        """The ratio of `nearest` to the limit (for a lower limit, of the limit to `nearest`); 0 if `nearest` is NaN."""
+        """The ratio of `nearest` to the limit, or its inverse if low values are unhealthy; 0 if `nearest` is NaN."""
         if self.track is None or isnan(self.nearest):
             return 0.0
         worst, limit = abs(self.nearest), abs(self.track.healthy.limit)
@@ -324,7 +324,7 @@ def _rank(finding: Finding) -> tuple[object, ...]:
 def rank_nearness(finding: Finding) -> tuple[bool, bool, float, float, float]:
     """Return a sort key of findings within limits: severe findings first, then briefly crossed findings, then by room.
 
-    Findings without room follow by their worst values, the value nearest to its limit first.
+    Findings whose `room` is None follow, the least healthy worst value first.
     """
     room = finding.room
     brief = finding.crossed_briefly

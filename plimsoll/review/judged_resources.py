@@ -68,7 +68,7 @@ class _Host:
         return [finding for finding in self.recorded(resource) if not guests_only or finding.pack.pack == _HYPER_V]
 
     def proofs(self, resource: Resource) -> dict[str, list[Finding]]:
-        """Return the findings that judged a resource: for disks by name, else under a text (`the memory`)."""
+        """Return the findings that judged a resource: by disk, or under one key for the resource (`the memory`)."""
         recorded = self._list_judged(resource)
         by_disk = _group_by_instance(recorded) if resource == "disk" else {}
         if not by_disk:
@@ -112,7 +112,7 @@ class _Host:
             yield _make_lack(f"the free space of {join_names(unknown, _MOST_DISKS)}", "space", findings)
 
     def _is_known(self, finding: Finding) -> bool:
-        """Return whether a limit judged the disk of a finding, or nothing was read or written that has a latency."""
+        """Return whether a finding judges its disk: a limit could have fired, or no request gave a latency."""
         return _is_proof(finding) or (
             finding.severe and finding.outcome == Outcome.NO_DATA and self.has_values(finding)
         )

@@ -57,7 +57,7 @@ def judge(
 def find_crossed_before(
     logs: Sequence[Log], whole: RecordedSignals, question: Question, facts: Facts, judged: Sequence[Finding]
 ) -> tuple[Finding, ...]:
-    """Return the findings of rules for a phase that are crossed over the whole run, but not in the judged phases."""
+    """Return findings of rules for a phase: crossed if judged over the whole run, but not in the judged phases."""
     of_phases = [rule for pack in question.packs for rule in pack.rules if rule.phase]
     kept = {name for rule in of_phases for name in (rule.id, *rule.superseded_by)}
     packs = [
@@ -160,7 +160,7 @@ class _RunJudge:
     def _judge_on_host(
         self, pack: Pack, documented: Rule, host: str, recorded: Sequence[tuple[Subject, ResolvedSource]]
     ) -> Iterator[Finding]:
-        """Yield the findings of a rule on a host; a single finding if the rule is off, unrecorded or not for it."""
+        """Yield a rule's findings on a host; a single finding if the rule is off, unrecorded or not for the host."""
         rule, override = self._question.overrides.of(documented, host)
         signal = self._question.signals[rule.signal]
         notes = (override.note,) if override else ()
@@ -184,7 +184,7 @@ class _RunJudge:
             yield from self._judge_subjects(bare, subjects)
 
     def _fit_to_host(self, bare: Finding, host: str) -> Finding:
-        """Return the finding; if the rule is not for the host, with severity info, or as unjudged or not applying."""
+        """Return the finding; if `where` does not fit the host, with severity info, as unjudged, or as not applying."""
         fit = fit_rule(bare.rule, partial(self._facts.find, Subject(host)))
         only = f"it is for {describe_hosts(fit.rule)}"
         if fit.outside:

@@ -29,7 +29,7 @@ RecordedOn = Callable[[str, str], Iterable[tuple[str, Samples]]]
 def add_processes(
     findings: Sequence[Finding], signals: Mapping[str, Signal], recorded: RecordedOn, phases: Sequence[Phase] = ()
 ) -> list[Finding]:
-    """Return the findings, crossed findings with the processes that used most in each crossing, if recorded.
+    """Return the findings; crossed findings have the processes that used most in each crossing, if recorded.
 
     `recorded` returns the instances of a signal on a host. The use by a process in a crossing is compared with its use
     in the rest of the phase that contains the crossing.
@@ -89,7 +89,7 @@ def _find_users(
 def _find_highest(
     recorded: Iterable[tuple[str, Samples]], starts: Times, ends: Times
 ) -> tuple[NDArray[np.object_], Values]:
-    """Return, for each span, the instances with the highest means, and the means; -inf for lacking instances."""
+    """Return names and means of the instances with the highest means: a row for each span, padded by '' and -inf."""
     names = np.full((_MOST, len(starts)), "", dtype=object)
     means = np.full((_MOST, len(starts)), -np.inf)
     for instances, times, values in _group_by_times(recorded, int(starts.min()), int(ends.max())):
@@ -152,7 +152,7 @@ def _find_phases(crossings: CrossingColumns, phases: Sequence[Phase]) -> list[st
 def mark_rest_of_phase(
     times: Times, name: str, crossings: CrossingColumns, phases: Sequence[Phase]
 ) -> NDArray[np.bool_]:
-    """Return which times are in phases called `name` but in no crossing; no times if under 5 % of the phases."""
+    """Return which times are in phases called `name` but in no crossing; none if these are under 5 % of the phases."""
     inside = np.zeros(len(times), dtype=bool)
     for phase in phases:
         if phase.name == name:

@@ -241,7 +241,7 @@ class Review:
 
     @cached_property
     def maybe_needed(self) -> tuple[Unrecognised, ...]:
-        """Unrecognised counters of hosts that lack a counter for a general rule, which may need one of them."""
+        """Unrecognised counters of hosts on which a general rule lacks a counter; one of them may be that counter."""
         lacking = {
             make_host_key(finding.subject.host)
             for finding in self.of(Outcome.NOT_RECORDED)
@@ -449,7 +449,7 @@ def _find_phases_and_loss(
     """Return the phases and the loss of throughput of a run.
 
     If work was lost while the offered load stayed, the offered load shows the phases. If the log seems to have several
-    tests, the load driver's users show the phases, if they stayed in between.
+    tests but its users (of a load driver) show a single test, the users show the phases.
     """
     loss = find_throughput_loss(every_load, start, end)
     by_offered = (loss.offered, *every_load) if loss and loss.offered else every_load

@@ -55,7 +55,7 @@ def describe_crossing(finding: Finding) -> str:
 def _describe_conditions(track: RuleEvaluation) -> str:
     """Return `, with the rule's other conditions,` if the value was past its limit for clearly longer; else empty.
 
-    Longer means by more than a tenth than the time at which all conditions of the rule were met.
+    Clearly longer: by more than a tenth longer than all conditions of the rule were met.
     """
     past = (track.truths != Truth.NO_DATA) & ~np.isnan(track.values) & ~track.healthy.holds(track.values)
     crossed = np.count_nonzero(track.truths == Truth.TRUE)

@@ -122,8 +122,8 @@ def _compute_mean(values: Values, weights: Values | None) -> float:
 def _compute_quantiles(ordered: Values, weights: Values | None, shares: Sequence[float]) -> list[float]:
     """Return the quantiles `shares` (0 to 1) of ascending samples, interpolated linearly between neighbours.
 
-    Of n samples, sample k (from 0) is at position k; with weights, at k times its weight plus n - 1 times the weights
-    before it.
+    Of n samples, sample k (from 0) is at position k; with weights, at k times its weight plus n - 1 times the sum of
+    the weights before it.
     """
     places = np.arange(len(ordered), dtype=np.float64)
     if weights is not None:

@@ -88,7 +88,7 @@ def _remark_rules(host: str, question: Question, findings: Iterable[Finding]) ->
 
 
 def _list_judged_instances(facts: Mapping[str, float], drive: str | None, findings: Iterable[Finding]) -> list[str]:
-    """Return the instances judged by rules with these facts or for this kind of drive; without such rules, all."""
+    """Return the instances that rules with these facts or this drive judged; all judged instances if no rule did."""
     rules = [
         (finding.subject.instance, finding.rule) for finding in findings if finding.subject and finding.subject.instance
     ]

@@ -328,7 +328,7 @@ def set_aside(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 
 
 def _split_by_kind(findings: Sequence[Finding]) -> tuple[_BySignal, _BySignal, _BySignal, list[Finding]]:
-    """Return by signal crossed current limits, old limits beside them, and old limits alone; and limits set aside."""
+    """Return by signal: crossed limits, old limits that belong to them, and lone old limits; last, limits set aside."""
     by_signal: _BySignal = {}
     signal_of: dict[str, str] = {}
     judged: set[tuple[str, str]] = set()

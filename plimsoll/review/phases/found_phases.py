@@ -209,7 +209,7 @@ _NAMES = {RAMP_UP: "ramp-up", STEADY: "steady state", "ramp-down": "ramp-down"}
 
 
 def _describe_recorded(load: Load, phase: Phase) -> str:
-    """Return how long a phase lasted without the breaks in the load's samples, and in how many parts."""
+    """Return how long a phase was recorded, without breaks in the load's samples; and in how many parts, if several."""
     times = load.samples.between(phase.start, phase.end).present.times
     steps = np.diff(times)
     breaks = steps[steps > np.maximum(find_pause_lengths(times), LONG_PAUSE)] if len(steps) else steps
@@ -237,8 +237,8 @@ def _describe_tests(tests: Sequence[tuple[int, int]], test: tuple[int, int] | No
 def _load_after(load: Load, state: SteadyState, finish: int, last: int) -> str:
     """Return a clause on the time after a steady state: how long there was no load, or another load.
 
-    The time is from `finish` to `last` (UTC ns). Return an empty text if the load still falls in its second half: that
-    is a ramp-down.
+    The time is from `finish` to `last` (UTC ns). Return an empty text for a ramp-down: a load that still falls in the
+    second half of the time.
     """
     rest = load.samples.between(finish + 1, last).present.values[2:]
     if len(rest) < _FEWEST_IDLE:

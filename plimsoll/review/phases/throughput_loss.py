@@ -237,8 +237,8 @@ def _find_fall(done: Values, long: int, long_before: int, fell: float) -> _Fall 
 def _find_sinking(done: Values, offered: Values, fell: float) -> _Fall | None:
     """Return the fall in which work sank and never climbed again while the offered load stayed; else None.
 
-    Half of the usual change between two means is added at each end, as the mean of a tenth of the run does not
-    show the end of the tenth.
+    Work is averaged over tenths of the run. As a mean shows the middle of its tenth, half of the usual change from
+    tenth to tenth is added at each end of the fall.
     """
     if len(done) < 2 * _BLOCKS:
         return None
@@ -281,7 +281,7 @@ def _is_steady(offered: Values, fall: _Fall) -> bool:
 
 
 def _is_clear(fall: _Fall, parts: int, *, is_driver: bool) -> bool:
-    """Return whether work fell between two clear levels; on a host also at once, as fewer users lower work slowly."""
+    """Return whether work fell between two clear levels; on a host also fast, as users who leave lower work slowly."""
     return fall.gap >= _CLEAR[is_driver] and fall.took <= max(_AT_LEAST, _ABRUPT[is_driver] * parts)
 
 

@@ -126,7 +126,7 @@ class Absence(NamedTuple):
 
     @classmethod
     def while_recorded(cls, host: Times, nothing: NDArray[np.bool_], value: int) -> "Absence":
-        """Return the absence as the sum of those steps between samples of a host that `nothing` marks.
+        """Return the absence as the sum of the steps between samples of a host that `nothing` marks.
 
         `host` are the times of the samples. Steps longer than `value` (ns) do not count: the host itself was not
         recorded.
@@ -175,9 +175,9 @@ def doubt_pauses(
 
 
 def find_pauses(parts: Sequence[Times], planned: Sequence[Planned]) -> tuple[list[tuple[int, int]], int]:
-    """Return the samples of a host around each pause of its recorder (UTC ns), and the total time (ns).
+    """Return the samples (UTC ns) of a host around each pause of its recorder, and the time (ns) its recordings span.
 
-    Both are without planned work, and without pauses between separate recordings, such as recordings of several days.
+    Planned pauses are left out, and so is the time between separate recordings, such as recordings of several days.
     """
     times = merge_times(parts)
     steps = np.diff(times)
@@ -202,7 +202,7 @@ def find_pauses(parts: Sequence[Times], planned: Sequence[Planned]) -> tuple[lis
 
 
 def find_pause_lengths(times: Times) -> Values:
-    """Return, for each step between samples, the length (ns) from which it is a pause, by the interval there."""
+    """Return the length (ns) beyond which each step between samples is a pause, by the interval at that step."""
     longest = np.full(len(times) - 1, PAUSE * (find_sampling_interval(times) or 0))
     for part in find_other_intervals(times):
         inside = (times[:-1] >= part.start) & (times[1:] <= part.end)

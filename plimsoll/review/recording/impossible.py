@@ -94,7 +94,7 @@ def _select_impossible(finding: Finding, samples_of: _SamplesOf) -> tuple[Values
 
 
 def find_bad_counters(logs: Sequence[Log], packs: Sequence[Pack]) -> tuple[BadCounter, ...]:
-    """Return counters with unusable values that shipped rules need, or signals that `packs` define."""
+    """Return the counters with unusable values that shipped rules, or the signals defined in `packs`, need."""
     signals = [signal for pack in packs for signal in pack.signals.values()]
     entries = {source.path.counter.casefold() for signal in signals for source in signal.sources if source.path}
     items = [

@@ -52,7 +52,7 @@ _OBJECTIVE_OF_TIMES = "say under [objective] in plimsoll.toml how long they may 
 
 
 class _Waits(NamedTuple):
-    """The answered requests (per s) and mean response times (s) in consecutive parts of the load of `part` ns."""
+    """The answered requests (per s) and mean response times (s) in consecutive parts of a load, each `part` ns long."""
 
     done: Values
     waited: Values

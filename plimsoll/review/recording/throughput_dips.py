@@ -44,8 +44,8 @@ _Offered = Literal["held", "away", "unknown"]
 class _Dip:
     """A dip from `begin` to `end` (UTC ns) to the share `left` of the usual rate.
 
-    `lost` is the time (ns) in which the usual rate would have answered what was not; `offered` is whether users were at
-    work meanwhile.
+    `lost` is how long (ns) the usual rate takes to answer the requests that the dip lacks. `offered` says whether the
+    offered load stayed; with `ends_load`, the load ended in the dip.
     """
 
     begin: int
@@ -116,7 +116,7 @@ def _format_dips(dips: Sequence[_Dip]) -> str:
 
 
 def _find_dips(done: Samples, users: Samples | None, waiting: Samples | None) -> Iterator[_Dip]:
-    """Yield the dips of a load driver's rate of answered requests, those at its end only while users are at work."""
+    """Yield the dips in a load driver's answered requests; a dip at the end only if the offered load stayed."""
     step = max(done.interval or 0, _STEP)
     start = int(done.present.times[0])
     count = (int(done.present.times[-1]) - start) // step + 1
@@ -150,7 +150,7 @@ def _find_dips(done: Samples, users: Samples | None, waiting: Samples | None) ->
 
 
 def _classify_offer(at_work: float, of_users: bool, of_waiting: bool) -> _Offered:
-    """Return what was offered when the share `at_work` of the usual users, or else of the requests in flight, was."""
+    """Return what was offered in a dip, from the share `at_work` of the usual users or requests in flight."""
     if of_users:
         return "away" if at_work < _AWAY else "held"
     return "held" if of_waiting and at_work >= _HELD else "unknown"
