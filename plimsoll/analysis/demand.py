@@ -60,7 +60,7 @@ class Demand:
         return self.idle[:, None] + self.per_operation @ rates.T + self.bend[:, None] * bent[None, :]
 
     def scaled(self, idle: float, value: float) -> "Demand":
-        """Return the demand with the use without load multiplied by `idle`, and the use by operations by `value`."""
+        """Return the demand with the idle use multiplied by `idle`, and the use by operations multiplied by `value`."""
         figures = (self.linear * value, self.highest * value, self.spread * value)
         return Demand(self.idle * idle, self.per_operation * value, self.bend, *figures)
 

@@ -34,7 +34,7 @@ class Episode:
 
 
 def count_cycles(values: Values) -> int:
-    """Return the number of cycles of a load that comes and goes; 0 if the load has few cycles, or of unlike length."""
+    """Return the number of cycles of a load that comes and goes; 0 if cycles are few or differ in length."""
     runs = _find_busy_runs(values)
     if len(runs) < _FEWEST_CYCLES or runs[-1][1] - runs[0][0] < _MOSTLY * len(values):
         return 0

@@ -183,7 +183,7 @@ def _find_in_episode(times: Times, values: Values) -> SteadyState | None:
         return None
     samples, near = times[part.inside], round(NEAR * int(times[-1] - times[0]))
 
-    def moved(boundary: Boundary | None, edge: int, is_edge_of_run: bool) -> Boundary | None:
+    def convert_boundary(boundary: Boundary | None, edge: int, is_edge_of_run: bool) -> Boundary | None:
         if boundary is None:
             return None if is_edge_of_run else Boundary(edge, edge - near, edge + near, _EDGE_IS_NEAR)
         at, low, high = (
@@ -192,8 +192,8 @@ def _find_in_episode(times: Times, values: Values) -> SteadyState | None:
         )
         return Boundary(at, low, high, boundary.confidence)
 
-    begin = moved(between_ramps.begin, int(times[part.first]), part.first == 0)
-    end = moved(between_ramps.end, int(times[part.last - 1]), part.last == len(times))
+    begin = convert_boundary(between_ramps.begin, int(times[part.first]), part.first == 0)
+    end = convert_boundary(between_ramps.end, int(times[part.last - 1]), part.last == len(times))
     return SteadyState(begin, end, between_ramps.level, min(between_ramps.confidence, _OF_EPISODE))
 
 
@@ -252,7 +252,7 @@ def _limit_bursts(values: Floats) -> Floats:
 
 
 def find_unsteadiness(fit: RampFit) -> NotSteady | None:
-    """Return the reason why the level of a series is not a steady state; None if it is."""
+    """Return the reason why the level of a series is not a steady state; None if the level is steady."""
     left, right = fit.sides
     begin, end = max(left.at, left.end), 1 - max(right.at, right.end)
     inside = (fit.x >= begin) & (fit.x <= end)

@@ -268,7 +268,7 @@ def _find_runs_above(above: Values, value: float) -> Spikes:
 class EventParts(NamedTuple):
     """The time from each event (row) to the next, cut into parts (columns) as long as an event; the first is the event.
 
-    `first` and `stop` are the indices of the first sample of each part, and of the sample after its last.
+    A part contains the samples with the indices from `first` to before `stop`.
     """
 
     first: NDArray[np.intp]
@@ -308,7 +308,7 @@ def compare_during_events(parts: EventParts, values: Values) -> Raised | None:
 
 
 def _compute_tie_correction(means: Values) -> float:
-    """Return the tie correction: the sum, over groups of equal means in a row, of the squared group size less one."""
+    """Return the tie correction: the sum of n³ - n over the groups of n equal means in a row."""
     ordered = np.sort(means, axis=1)
     begins = np.ones(ordered.shape, dtype=bool)
     begins[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
@@ -381,7 +381,7 @@ def _list_periods(intervals: Values, step: float) -> Values:
 
 
 def _lock_rhythm(at: Values, events: NDArray[np.intp], period: float, agreement: float) -> Rhythm:
-    """Return the rhythm with this period and agreement; of several events in a beat, the nearest to it is kept."""
+    """Return the rhythm with this period and agreement; of several events in a beat, only the nearest is kept."""
     offset = float(np.angle(np.exp(2j * np.pi * at / period).mean())) / (2 * np.pi)
     place = at / period - offset
     beats = np.rint(place).astype(np.intp)

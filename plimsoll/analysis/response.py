@@ -57,13 +57,13 @@ def find_highest(values: Values) -> float:
 
 
 def is_varied(values: Values, factor: float) -> bool:
-    """Return whether the highest value is at least `factor` times some lower values, even if most values are low."""
+    """Return whether the highest value is at least `factor` times a few other values, even if most are low."""
     filled = values[np.isfinite(values) & (values > 0)]
     return len(filled) >= _FEWEST and int((filled * factor <= find_highest(filled)).sum()) >= _FEWEST_LOW
 
 
 def compute_response(load: Values, work: Values) -> Response | None:
-    """Return the response of the work near the highest load; None if the load rarely is there, or hardly differs."""
+    """Return the response of the work near the highest load; None if it is rarely there or varies too little."""
     most = find_highest(load)
     filled = np.isfinite(load) & np.isfinite(work) & (load > 0) & (work > 0)
     lower = filled & select_middle(load)

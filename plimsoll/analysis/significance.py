@@ -49,7 +49,7 @@ class RankTest:
 
 
 def rank_test(first: Values, second: Values) -> RankTest:
-    """Compare the ranks of two sets of values, at least one each: a normal approximation with correction for ties."""
+    """Return the rank test of two sets of one or more values: a normal approximation, corrected for ties."""
     # The result of scipy.stats.mannwhitneyu, whose import and argument checks would take half of a comparison's time.
     values, places, ties = np.unique(np.concatenate((second, first)), return_inverse=True, return_counts=True)
     if len(values) == 1:
@@ -153,8 +153,8 @@ def choose_block_lengths(values: Values, covariances: Values) -> Values:
 def _choose_bandwidths(values: Values, covariances: Values, most: int, insignificant: int) -> NDArray[np.intp]:
     """Return, for each row, twice the lag after which autocorrelations are insignificant; at most `most`.
 
-    Autocorrelations are insignificant after a lag if the next `insignificant` of them are; without such a lag, `most`
-    is returned.
+    Autocorrelations are insignificant after a lag if the next `insignificant` autocorrelations are; without such a lag,
+    `most` is returned.
     """
     rows = values.shape[1]
     squares = np.cumsum((values - values.mean(axis=1, keepdims=True)) ** 2, axis=1)

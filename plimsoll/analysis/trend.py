@@ -98,7 +98,7 @@ class Trend:
 def find_trend(seconds: Values, values: Values, sure: float = SURE) -> Trend | None:
     """Return the trend of finite values at ascending times (s); None if there are too few values to tell.
 
-    `sure` is the confidence that the slope is not zero, from which on a trend is called one.
+    The values climb or fall only if the slope differs from zero with at least the confidence `sure`.
     """
     return find_row_trends(seconds, [values], sure)[0]
 
@@ -203,7 +203,7 @@ def _is_levelling_off(times: Values, means: Values) -> bool:
 def correct_trend(
     alone: Trend, seconds: Values, values: Values, load: Values | None = None, smallest_change: float = 0.0
 ) -> Trend:
-    """Return the trend of values corrected for other influences; `alone` if a correction does not help.
+    """Return the trend of values corrected for other influences; `alone` if it has a direction or no correction helps.
 
     Args:
         alone: The trend of the values without a correction.
@@ -211,7 +211,7 @@ def correct_trend(
         values: The values; finite.
         load: The load at these times; None if the load is not known.
         smallest_change: The smallest change that matters. Other influences are tried only if the line without a
-            correction changes by at least half of that.
+            correction changes by at least half of `smallest_change`.
     """
     if alone.direction or abs(alone.end - alone.start) < smallest_change / 2:
         return alone
@@ -232,18 +232,18 @@ def correct_trend(
     sign = 1 if line_beside.slope > 0 else -1
     if abs(line_beside.slope) <= line_beside.reach(SURE):
         return alone
-    moved = (best - best.mean(axis=0)) @ _fit_coefficients(_build_basis(times, best), means)[2:]
-    rest = means - moved - line_beside.offset - line_beside.slope * (times - times.mean())
+    effect = (best - best.mean(axis=0)) @ _fit_coefficients(_build_basis(times, best), means)[2:]
+    rest = means - effect - line_beside.offset - line_beside.slope * (times - times.mean())
     fills = any(best is other for other in alternatives[: len(_FILLS_IN)])
     squares = float((rest * rest).sum())
     neighbours = float((rest[1:] * rest[:-1]).sum()) / squares if squares else 0.0
-    if neighbours > _WHITE or (fills and sign * (moved[-1] - moved[0]) < 0):
+    if neighbours > _WHITE or (fills and sign * (effect[-1] - effect[0]) < 0):
         return alone
     floors = np.array([np.quantile(sign * values[a:b], FLOOR) for a, b in pairwise(parts)])
     floor = _fit_line_beside(times, floors, best)
     if not floor.climbs(SURE) or floor.slope < FLOOR_FOLLOWS * sign * line_beside.slope:
         return alone
-    if is_doubtful(times, sign * (means - moved), sign * line_beside.slope):
+    if is_doubtful(times, sign * (means - effect), sign * line_beside.slope):
         return alone
     line_beside = replace(line_beside, offset=line_beside.offset - line_beside.slope * float(times.mean()))
     start, end = (line_beside.offset + line_beside.slope * float(at) for at in (seconds[0], seconds[-1]))
@@ -283,10 +283,10 @@ def _compute_information(means: Values, basis: Values) -> float:
 
 
 def _fit_line_beside(times: Values, means: Values, values: Values) -> Line:
-    """Return the line fitted together with other influences (`values`); its value at the mean time is its offset."""
+    """Return the line fitted together with other influences (`values`); `offset` is the value at the mean time."""
     basis = _build_basis(times - times.mean(), values - values.mean(axis=0))
     coefficients = _fit_coefficients(basis, means)
-    beside = basis[:, [0, *range(2, basis.shape[1])]]
-    alone = basis[:, 1] - beside @ _fit_coefficients(beside, basis[:, 1])
-    (error,), (freedom,) = _compute_errors(alone, (means - basis @ coefficients)[np.newaxis], basis.shape[1])
+    influences = basis[:, [0, *range(2, basis.shape[1])]]
+    time_residuals = basis[:, 1] - influences @ _fit_coefficients(influences, basis[:, 1])
+    (error,), (freedom,) = _compute_errors(time_residuals, (means - basis @ coefficients)[np.newaxis], basis.shape[1])
     return Line(float(coefficients[1]), float(error), float(freedom), float(coefficients[0]))

@@ -248,7 +248,7 @@ def _compute_slope_share(levels: Sequence[Piece], series: Described) -> float:
 
 
 def _trim_edges(pieces: Sequence[Piece], series: Described) -> list[Piece]:
-    """Return the pieces cut at both ends so that no ramp between two of them belongs to either."""
+    """Return the pieces cut at both ends, so that no piece contains a part of a ramp to its neighbours."""
     firsts, lasts = [piece.first for piece in pieces], [piece.last for piece in pieces]
     for at, (piece, other) in enumerate(pairwise(pieces)):
         noise = float(series.variance[piece.first : other.last].mean())
@@ -262,7 +262,7 @@ def _trim_edges(pieces: Sequence[Piece], series: Described) -> list[Piece]:
 
 
 def _convert_to_samples(values: Values, spans: Sequence[tuple[int, int]], size: int) -> list[tuple[int, int]]:
-    """Return the spans of samples, with each sharp edge moved by up to `size` samples to where it fits best."""
+    """Return the spans of samples; the edge at a sharp step is moved by up to `size` samples to fit best."""
     items = [list(span) for span in spans]
     for group, other in pairwise(items):
         if other[0] - group[1] > 2 * size:

@@ -124,7 +124,7 @@ class Noise:
 
     `growth` is the factor by which the variance of differences grows from one step to eight: 8 in a random walk, 3 in
     AR(1) noise of coefficient 0.7. `later_growth` is the factor from eight steps to sixteen: 2 in a random walk, 1.06
-    in that noise.
+    in AR(1) noise of coefficient 0.7.
     """
 
     deviation: float = 0.0
@@ -283,7 +283,7 @@ class _Candidates:
         return float(self._score_candidates(0, np.array(chosen[1]))[1][chosen[0]])
 
     def side(self, side: int, value: int, other: int) -> Side:
-        """Return candidate `value` of a side, with the posterior of its end beside candidate `other`.
+        """Return candidate `value` of a side, with the posterior of its end if the other side has candidate `other`.
 
         All shapes, and no ramp at all, have the same prior.
         """
