@@ -52,7 +52,7 @@ class Collector:
 
     @property
     def silent(self) -> Mapping[str, float]:
-        """How long (s) groups have not answered, by name, for groups that have not for at least 30 s."""
+        """For each group without an answer for 30 s or more, by name: how long (s) the group has not answered."""
         return {name: seconds for name, seconds in [*self._silent.items()] if seconds >= _SILENT_AFTER_S}
 
     def collect(self, now_ns: int) -> Points:

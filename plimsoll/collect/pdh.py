@@ -38,7 +38,7 @@ _NAMES = {
 
 
 class PdhError(Exception):
-    """Raised if a function of pdh.dll fails."""
+    """The error that a function of pdh.dll failed."""
 
     def __init__(self, function: str, status: int) -> None:
         super().__init__(f"{function}: {_NAMES.get(status, 'error')} (0x{status:08X})")
@@ -154,7 +154,7 @@ _EMPTY = 6  # after this many samples without a value, search for the counters a
 class ObjectCounters:
     """The counters of one object, in their own query, so that a failing object does not affect other objects.
 
-    Each call yields the instances that exist then, named as in Performance Monitor: `svchost`, `svchost#1`.
+    Each call yields the instances that exist at the time, named as in Performance Monitor: `svchost`, `svchost#1`.
     """
 
     def __init__(self, pdh: Pdh, host: str, paths: Sequence[CounterPath]) -> None:
@@ -170,7 +170,7 @@ class ObjectCounters:
 
     @property
     def here(self) -> frozenset[str]:
-        """The names of those counters that exist on this host."""
+        """The names of the object's counters that exist on this host."""
         return frozenset(path.counter for path in [*self._counters])  # another thread may be adding some
 
     def __call__(self) -> Iterator[Reading]:
@@ -203,7 +203,7 @@ class ObjectCounters:
         self._empty = 0
 
     def _look(self) -> None:
-        """Add those counters to the query that this host lacked until now."""
+        """Add to the query the counters that have appeared on this host since the last look."""
         query = self._pdh.open() if self._query is None else self._query
         try:
             for path in self._paths:

@@ -66,7 +66,7 @@ _Uses: TypeAlias = Mapping[ProcessResource, Mapping[_Key, float]]
 class _Counts(NamedTuple):
     """The counts of a process since it started, and its memory now (bytes).
 
-    `read` and `written` are None if this user may not read them.
+    `read` and `written` are None if the user of this program may not read these counts.
     """
 
     name: str

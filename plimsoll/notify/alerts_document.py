@@ -30,7 +30,7 @@ class _Part(BaseModel):
 
 
 class AlertPart(_Part):
-    """One alert."""
+    """An alert that fires or has ended."""
 
     id: int
     kind: Kind = Field(
@@ -124,7 +124,7 @@ def build_document(
     zone: Zone,
     now: int,
 ) -> AlertsDocument:
-    """Return the JSON document's model for these alerts, silences, targets and hosts."""
+    """Return the document with these alerts, silences, targets and hosts."""
     return AlertsDocument(
         alerts=[build_alert_part(alert, silences, zone, now) for alert in alerts],
         silences=[SilencePart.model_validate(silence) for silence in silences],

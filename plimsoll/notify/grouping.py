@@ -1,8 +1,8 @@
 """Grouping and throttling: which alerts the next message to a target contains, and when it is sent.
 
-A message has the alerts of whose firing or end the target was not notified yet. No news is sent twice. News that had
-to wait is sent in its latest state: an alert that fired and recovered in the meantime is one line. docs/alerts.md
-states the rules and the numbers.
+A message contains the alerts whose firing or end the target was not notified of yet, and repetitions of alerts that
+still fire. An alert that had to wait is sent in its latest state: one that fired and recovered in the meantime is one
+line. docs/alerts.md states the rules and the numbers.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -90,9 +90,9 @@ class Policy:
                 raise Unusable(f'{setting}.labels: no host of plimsoll.toml has the label {name} = "{pattern}"')
 
     def spares(self, alert: Alert, now: int) -> bool:
-        """Return whether a target with `after` is not notified of an alert.
+        """Return whether the target's `after`, if set, excludes an alert.
 
-        It is not if the alert was acknowledged, or has fired for less than `after`.
+        An alert is excluded if it was acknowledged, or has fired for less than `after`.
         """
         lasted = (now if alert.ended_at is None else alert.ended_at) - alert.fired_at
         return self.target.after > 0 and (alert.acked_at is not None or lasted < self.target.after)
@@ -148,8 +148,8 @@ def _group_by_incident(alerts: Iterable[Alert]) -> dict[IncidentKey, list[Alert]
 class Item:
     """An alert in a message, and its news.
 
-    If the alert ended, `remains` is the most severe alert of its incident that still fires. The target may not have
-    been notified of `remains`: it may be silenced, or a warning while the target gets critical alerts only.
+    If the alert ended, `remains` is the most severe alert of its incident that still fires. The target need not have
+    been notified of `remains`, which may be silenced, or a warning while the target gets critical alerts only.
     """
 
     alert: Alert
@@ -230,7 +230,7 @@ def _find_news(alert: Alert, situation: Situation, now: int) -> News | None:
 
 
 def _is_urgent(item: Item, situation: Situation, now: int) -> bool:
-    """Return whether a message is sent for this alert; other alerts wait until a message is sent anyway.
+    """Return whether the alert of an item is a reason to send a message; if not, it waits for the next message.
 
     An early repetition waits, and so does an alert if the target already has an equally severe alert of the incident.
     """

@@ -122,7 +122,7 @@ def write_message(group: AlertGroup, style: Style, now: int, failing_since: int 
 def _list_events(
     groups: Sequence[Sequence[Item]], firing: Sequence[Sequence[Item]], style: Style, now: int
 ) -> Iterator[MessageEvent]:
-    """Yield an event for each incident. The state is resolved only if none of the incident's alerts fires."""
+    """Yield an event for each incident; an event is resolved only if none of the incident's alerts fires."""
     fires = {items[0].alert.incident for items in firing}
     for items in groups:
         worst, ended = items[0], items[0].news in ENDED
@@ -147,7 +147,7 @@ def _group_by_incident(items: Sequence[Item]) -> list[list[Item]]:
 
 
 def _format_title(groups: Sequence[Sequence[Item]], firing: Sequence[Sequence[Item]]) -> str:
-    """Return the message's title without its level: the most severe incident, and the counts of the others."""
+    """Return a message's title without its level: the most severe incident, and the counts of other incidents."""
     worst = groups[0][0]
     if len(groups) == 1 or firing:
         named = escape(_format_firing_title(worst.alert) if firing else _format_ended_title(worst))

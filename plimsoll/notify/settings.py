@@ -51,8 +51,8 @@ class Strict(BaseModel):
 class QuietWindow(Strict):
     """A time of day, on some days of the week, in which alerts are held back; by default the whole day.
 
-    The window begins on each of `days`, and ends on the next day if `end` is before `begin`. If they are equal, it is
-    the whole day.
+    The window begins on each of `days`, and ends on the next day if `end` is before `begin`. It is the whole day if
+    `begin` and `end` are equal.
     """
 
     days: tuple[Day, ...] = Field(default=DAYS, min_length=1)
@@ -69,7 +69,7 @@ class QuietWindow(Strict):
 
 
 class QuietSettings(Strict):
-    """The quiet hours in up.toml, and the severities of which targets are notified even then."""
+    """The quiet hours in up.toml, and the severity of alerts that targets are notified of even in quiet hours."""
 
     passes: Literal["critical", "nothing"] = "critical"
     hours: tuple[QuietWindow, ...] = ()

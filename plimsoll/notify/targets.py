@@ -109,9 +109,9 @@ class NotifyTarget:
         return True
 
     def _keep(self) -> None:
-        """Record the last message's result, if that failed before.
+        """Record the last message's result, unless it is recorded already.
 
-        Until it succeeds, nothing is sent, as the same message would be sent twice.
+        Until the result is recorded, nothing is sent, as the same message would be sent twice.
         """
         if self._unkept is not None:
             self._unkept()

@@ -69,7 +69,7 @@ class TargetTester:
         ]
 
     def send(self, name: str) -> str | None:
-        """Send a test message to a target. Return None, or why that failed.
+        """Send a test message to a target. Return None, or the reason why sending failed.
 
         Raise Unusable if there is no such target, or if its last test was less than a minute ago.
         """

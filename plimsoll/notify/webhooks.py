@@ -42,7 +42,7 @@ class Alertmanager:
         self._name = setting.removesuffix(".url").rpartition("notify.")[2]
 
     def __call__(self, message: Message) -> str | None:
-        """Send a message. Return None, or why that failed."""
+        """Send a message. Return None, or the reason why sending failed."""
         alerts = [_encode_event(event) for event in message.events] or [_encode_message(message)]
         firing = any(alert["status"] == "firing" for alert in alerts)
         document: dict[str, object] = {

@@ -1,4 +1,4 @@
-"""The queue of points for the store, which commits the points of several requests at once: that takes hardly longer."""
+"""The queue of points for the store. To save time, it commits the points of several requests at once."""
 
 import logging
 import time
@@ -22,11 +22,11 @@ _log = logging.getLogger(__name__)
 
 
 class Busy(Exception):
-    """The error that the queue is full; the sender should send the points again later."""
+    """The error that the queue is full; the sender should repeat the points later."""
 
 
 class NotWritten(Exception):
-    """The error that the store could not write; the text says why. The sender should send the points again later."""
+    """The error that the store could not write; its text is the reason. The sender should repeat the points later."""
 
 
 @dataclass(frozen=True, slots=True)

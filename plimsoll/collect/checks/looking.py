@@ -43,7 +43,7 @@ class Looking:
     def __call__(self) -> Iterable[Reading]:
         """Return the readings of the last run, or raise its error; start the next run.
 
-        While the last run is not over, return a reading that says so, for kinds of checks that have one.
+        While a run is not over, raise the error of the run before, or return Telegraf's reading for a timeout, if any.
         """
         previous = self._running
         if previous is not None and not previous.done():

@@ -49,7 +49,7 @@ def run_in_background(function: Callable[[], T]) -> Future[T]:
 
 
 class NoAnswer(Exception):
-    """Raised if a group has not answered for `seconds`."""
+    """The error that a group has not answered for `seconds`."""
 
     def __init__(self, seconds: float) -> None:
         super().__init__(f"it has not answered for {seconds:.0f} s")
@@ -57,7 +57,7 @@ class NoAnswer(Exception):
 
 
 class Patient:
-    """A group of readings that is waited for at most `patience_s`; until it answers, calls raise NoAnswer.
+    """A group with a timeout: each call waits at most `patience_s` for the readings of `group`, then raises NoAnswer.
 
     Windows reads a counter through its provider's library, which may wait forever. Late readings are dropped.
     """

@@ -60,7 +60,7 @@ def _read_times() -> Mapping[str, Times]:
 
 
 def read_system() -> Iterator[Reading]:
-    """Yield a reading `read_system`: load averages, number of processors, and uptime."""
+    """Yield a reading `system`: load averages, number of processors, and uptime (s)."""
     load1, load5, load15 = psutil.getloadavg()
     fields = {"load1": load1, "load5": load5, "load15": load15, "uptime": float(int(time.time() - psutil.boot_time()))}
     for name, logical in (("n_cpus", True), ("n_physical_cpus", False)):
@@ -150,7 +150,7 @@ _STATUSES = {
 
 
 def read_processes() -> Iterator[Reading]:
-    """Yield a reading `read_processes`: the number of processes in each state."""
+    """Yield a reading `processes`: the number of processes in each state."""
     if sys.platform != "linux":
         states = (_STATUSES.get(process.info["status"], "unknown") for process in psutil.process_iter(["status"]))
         counted = Counter(states)
@@ -190,7 +190,7 @@ def read_paging() -> Iterator[Reading]:
 
 
 def read_pressure() -> Iterator[Reading]:
-    """Yield a reading `read_pressure` for each resource: pressure stall information."""
+    """Yield readings `pressure` for each resource: pressure stall information."""
     for resource in ("cpu", "memory", "io"):
         for line in (read_kernel_file(PROC / "pressure" / resource) or "").splitlines():
             kind, *averages = line.split()

@@ -29,7 +29,7 @@ _BASIC = {
 
 
 class CountersOff(Exception):
-    """Raised if a performance object that every Windows host should have has no counters.
+    """The error that a performance object that every Windows host should have has no counters.
 
     The message says how to restore the counters.
     """
@@ -77,7 +77,7 @@ class PerformanceObjects:
         return ()
 
     def read_of(self, sql_instances: Iterable[str]) -> None:
-        """Add the objects that signals need to `groups`, also for these named SQL Server instances."""
+        """Add to `groups` the objects that signals need, including the objects of these SQL Server instances."""
         needed = make_counter_list(tuple(self._signals), self._signals, tuple(sql_instances))
         for name, paths in needed.by_object().items():
             if name not in self._groups:
@@ -85,7 +85,7 @@ class PerformanceObjects:
 
 
 def _group(name: str, read: ObjectCounters) -> Group:
-    """Return the group of an object; for an object that every Windows has, calls raise CountersOff without counters."""
+    """Return `read` as a group; for an object that every Windows has, one that raises CountersOff without counters."""
     if name not in _BASIC:
         return read
 

@@ -30,7 +30,7 @@ _LEARNS = 60 * SECOND  # how long it takes until all series of a group have been
 
 @dataclass(slots=True)
 class _At:
-    """The samples of one time: when the first came (UTC ns), values by metric, parts of totals, number of samples."""
+    """The samples of one time: values by metric, instances of totals, `count` of samples, first arrival (UTC ns)."""
 
     came: int
     metrics: dict[str, float] = field(default_factory=dict[str, float])
@@ -60,9 +60,9 @@ class CounterState:
         self._came: set[str] = set()  # metrics of any time
 
     def add(self, time: int, metric: str, part: Part, value: float, *, now: int, may_grow: bool) -> int:
-        """Add a sample that arrives at `now`. Return the estimated bytes of a part of a total if new, else 0.
+        """Add a sample that arrives at `now`. Return the estimated bytes of an instance that is new in a total, else 0.
 
-        A total with too many parts is no longer computed.
+        A total with too many instances is no longer computed.
         """
         at = self._times.get(time)
         self._came.add(metric)
@@ -212,7 +212,7 @@ class CounterState:
         return not self._is_cut and last_seen.keys() <= parts.keys()
 
     def _is_in_part(self, at: _At) -> bool:
-        """Return whether some formula has a part of the metrics that it needs, or a tag lacks its metric."""
+        """Return whether a field has some of its metrics but no complete formula, or a tag lacks its metric."""
         present = (at.parts or at.metrics).keys()
         if any(metric not in present for by in self.group.when.values() for metric in by):
             return True

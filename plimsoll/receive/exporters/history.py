@@ -103,7 +103,7 @@ class _GroupRows:
             self._members[name] = np.unique(np.packbits(present, axis=0), axis=1, return_inverse=True)[1].ravel()
 
     def choices(self) -> Iterator[tuple[dict[str, str], _Mask]]:
-        """Yield each combination of tags that depend on metrics, with a mask of its rows; absent metrics default."""
+        """Yield each combination of metric-dependent tags and a mask of its rows; absent metrics mean default tags."""
         choices = [(dict[str, str](), np.ones(len(self.times), dtype=bool))]
         for tag, by in self._group.when.items():
             for metric, texts in by.items():
@@ -116,7 +116,7 @@ class _GroupRows:
         yield from choices
 
     def values_of(self, field: str) -> Values:
-        """Return a field's values, by the first formula with a result; NaN where none has, or a metric is late."""
+        """Return a field's value by row, of the first formula with a result; NaN if none has, or a metric is late."""
         result = np.full(len(self.times), np.nan)
         undecided = np.ones(len(self.times), dtype=bool)
         for formula in self._group.column_formulas[field]:

@@ -148,7 +148,7 @@ class Scraper:
             return tuple(dict.fromkeys(target.host for target in self._order if target.host))
 
     def problems(self, now: int) -> list[str]:
-        """Return a sentence on each target that gives no metrics; after the first few, one on the number left."""
+        """Return a sentence on each target without metrics; beyond the first few, one with the number of the rest."""
         with self._lock:
             states = [(target.url, state) for target in self._order if (state := self._states.get(target.url))]
         sentences: list[str] = []

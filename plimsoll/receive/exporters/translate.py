@@ -1,8 +1,8 @@
 """Translates samples of metrics to line protocol with Telegraf's names.
 
-Most metrics become a field directly. From the others a field is computed: a share of processor time is the growth of
-one counter divided by the growth of all. The latest samples of these metrics are kept, and the field is written once
-all its metrics have arrived, in whatever requests: Prometheus splits large scrapes, and sends the parts in parallel.
+Most metrics become a field directly. Other fields are computed from several metrics: a share of processor time is the
+growth of one counter divided by the growth of all. The latest samples of such metrics are kept, and a field is written
+once its metrics have arrived, in whatever requests: Prometheus splits large scrapes, and sends the pieces in parallel.
 """
 
 import logging
@@ -32,8 +32,8 @@ INSTANCE = "instance"
 class MetricUse(NamedTuple):
     """The use of a metric by a metric group.
 
-    `metric` is the name in formulas, `labels` those that a series must have. `plain` are fields that are a multiple of
-    the metric, with their factors; `computed` says whether formulas also compute fields from the metric.
+    `metric` is the metric's name in formulas, `labels` are the labels that its series must have. `plain` are (name,
+    factor) of fields that are a multiple of the metric; `computed` says whether formulas use the metric, too.
     """
 
     group: MetricGroup
@@ -347,7 +347,7 @@ def strip_port(address: str) -> str:
 
 
 def _list_uses(group: MetricGroup) -> Iterator[tuple[str, MetricUse]]:
-    """Yield the name of each metric that a group uses, with the use."""
+    """Yield each metric that a group uses, as its name and its MetricUse."""
     direct = not group.over and not group.when
     for key, sources in group.sources.items():
         plain: list[tuple[str, float]] = []

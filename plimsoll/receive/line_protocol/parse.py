@@ -47,7 +47,7 @@ class _OpenLine:
         return b"\n".join(self.lines)
 
     def ends_after(self, piece: bytes) -> bool:
-        """Add text up to a line end; return whether the whole line ends there. Raise TooMany if it is too long."""
+        """Add text up to a line end; return whether the line ends there. Raise TooMany if the line is too long."""
         self.lines.append(piece)
         self._length += 1 + len(piece)
         if self._length > _LONGEST_LINE:
@@ -279,7 +279,7 @@ class Parser:
         last: int = LAST_TIME,
         writer: str = "",
     ) -> Parsed:
-        """Return the points of a body. Times are in units of `unit` ns; points without one get `now` (UTC ns).
+        """Return the points of a body. Times are in units of `unit` ns; points without a time get `now` (UTC ns).
 
         Points before `first` or after `last` are refused, as are new series of a `writer` that has added too many.
         Raise TooMany if there are more than MOST_VALUES or MOST_LINES, or a line is too long.

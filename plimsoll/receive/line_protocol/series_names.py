@@ -31,7 +31,7 @@ class RefusedSeries(Exception):
 class FieldNames(dict[bytes, int]):
     """The series numbers of one measurement with its tags, by field name as written.
 
-    Looking up a new name adds a series with the next number. That raises RefusedSeries if there are too many series, or
+    Looking up a new name adds a series with the next number, or raises RefusedSeries if there are too many series, or
     if the name is invalid. `spellings` counts the cached spellings of the measurement with its tags.
     """
 
@@ -98,7 +98,7 @@ class SeriesNames:
 
     @contextmanager
     def for_writer(self, name: str) -> Generator[None]:
-        """Count the series that this thread adds in the block for the writer of this name."""
+        """Open a context in which the series that this thread adds are counted as series of the writer `name`."""
         self._writer.name = name
         try:
             yield

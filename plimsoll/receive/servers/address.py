@@ -32,7 +32,7 @@ class ServerAddress:
     def parse(cls, text: str, settings: Collection[str]) -> "ServerAddress":
         """Return the address in a text that has a scheme (see `find_scheme`). Its query may have these `settings`.
 
-        Raise Unusable if the text is no such address, or contains a password.
+        Raise Unusable if the text is no valid server address, or contains a password.
         """
         whole, _, query = text.partition("?")
         scheme, _, rest = whole.partition(":")

@@ -19,7 +19,7 @@ def open_samples(
 ) -> RenamedSamples:
     """Return a reader of a database, with the token, or the user and password, from environment variables.
 
-    Its series have the names of `signals`, but for `names`. If `INFLUX_URL` is set, the token is sent to no other
+    `names` are the stored names that differ from Telegraf's. If `INFLUX_URL` is set, the token is sent to no other
     address. Raise Unusable if the address names no bucket or database.
     """
     named = address.settings

@@ -34,7 +34,7 @@ _PATIENCE_S = 30.0
 def open_samples(
     address: ServerAddress, signals: Mapping[str, Signal], names: StoredNames, notify: Callable[[str], None]
 ) -> "PrometheusSamples":
-    """Return a reader of the server at an address. Raise Unusable for `names`, as metrics have those of exporters."""
+    """Return a reader of the server at an address. Raise Unusable unless `names` is empty: it is for InfluxDB only."""
     if any(names):
         raise Unusable(f"{address.name}: names of measurements, tags and fields are for influxdb://")
     return PrometheusSamples(address, signals, notify)
@@ -122,7 +122,7 @@ class PrometheusSamples(SampleReader):
             begin = finish
 
     def _keep(self, start: int, end: int) -> None:
-        """Keep the samples of the target just read, in a range; series with equal times share one array of times."""
+        """Keep the samples, in a range, of the target just read; series with equal times share one array of times."""
         shared: dict[bytes, Times] = {}
         for series, samples in self._history.take():
             part = samples.between(start, end)

@@ -27,7 +27,7 @@ class ServerKind(NamedTuple):
     def open(
         self, address: ServerAddress, signals: "Mapping[str, Signal]", names: "StoredNames", notify: Notify
     ) -> closing[Any]:
-        """Open the samples of a server, which are closed on leaving the context. Raise Unusable if it is refused."""
+        """Return a context with the reader of a server, closed at its end. Raise Unusable for an unusable address."""
         module = import_module(f"plimsoll.receive.servers.{self.module}")
         return closing(module.open_samples(address, signals, names, notify))
 

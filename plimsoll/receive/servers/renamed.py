@@ -66,9 +66,9 @@ class RenamedSamples(SampleReader):
         return stored._replace(series=renamed, notes=tuple(self._note_several_writers(renamed)))
 
     def read(self, series: Sequence[Series], start: int, end: int) -> list[Samples]:
-        """Return the samples of each series in a range.
+        """Return the samples of each series in a range (UTC ns).
 
-        If several stored series become one series, and have samples at the same time, the sample of the first is used;
+        If several stored series become one series, and have samples at the same time, the first series' sample is used;
         a series that was stored under Telegraf's names comes first.
         """
         stored = [origin for part in series for origin in self._stored.get(part.key, ())]
