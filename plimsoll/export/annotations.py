@@ -38,7 +38,7 @@ def make_annotations(
     """Return the annotations of an alert rule.
 
     `template` shows the alert's value. `docs` is the URL of the rules' pages; if empty, there is no link to the page.
-    A note says that the alert does not fire while the rule `critical` is crossed.
+    With `critical`, a note says that the alert does not fire while that critical rule is crossed.
     """
     rule, limit = target.rule, limit_text(bound.healthy, signal.unit)
     subject = "".join(f"{{{{ with $labels.{tag} }}}} {{{{ . }}}}{{{{ end }}}}" for tag in _list_subject_tags(bound))

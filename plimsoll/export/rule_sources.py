@@ -45,7 +45,7 @@ class Refusal:
 
 
 class RuleSource(NamedTuple):
-    """The source of one exported rule, which has a target, and a variant of the rule's signal.
+    """The target of one exported rule, and the variant of the rule's signal that it reads.
 
     `further` has a variant for the signal of each further condition.
     """
@@ -59,9 +59,9 @@ class RuleSource(NamedTuple):
 class BoundCondition:
     """A condition of a rule for one target, with its limit, and the sources of its signal.
 
-    `matchers` are the further conditions on each selection's series; `window` is the length in ns after widening.
+    `matchers` has the conditions on the series of each selection; `window` is the length in ns after widening.
     `weights` are the factors of a sum's operands, empty if all are 1. If a host has values from several alternatives,
-    `worst` chooses the greatest or the least.
+    `worst` chooses the greatest or the least value.
     """
 
     condition: Condition
@@ -155,12 +155,12 @@ def bind_conditions(
 ) -> tuple[BoundCondition, list[BoundCondition]]:
     """Return the rule's own condition and its further conditions, with the limits and sources for its target.
 
-    `interval` (ns) is the time between samples: shorter windows are widened to twice that. Only the rule's own
-    condition is restricted to the target's instance. Raise Inexpressible if a condition cannot be expressed.
+    Windows are widened to at least two `interval`s (ns), the time between samples. Only the rule's own condition is
+    restricted to the target's instance. Raise Inexpressible if a condition cannot be expressed.
     """
 
     def bind(condition: Condition, variant: Variant, *, with_instance: bool) -> BoundCondition:
-        """Return a condition with the limit that holds for the target, and with the recorded source of its signal."""
+        """Return a condition with the limit, the matchers and the window that hold for the target."""
         for selection in variant.selections:
             weight = signals[selection.signal].weight
             if weight and is_unweighted(selection, signals):
@@ -264,9 +264,9 @@ def merge_variants(candidates: Sequence[Variant]) -> Iterator[Variant]:
 
 
 def use_default_instance(source: RuleSource) -> RuleSource:
-    """Return the source with all variants restricted to SQL Server's default instance, if any of them is.
+    """Return the source; if any variant is only for SQL Server's default instance, with all variants restricted to it.
 
-    Otherwise return it unchanged. The labels of named instances differ between the variants.
+    The reason is that the labels of named instances differ between the variants.
     """
     if not is_default_only(source):
         return source

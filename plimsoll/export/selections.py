@@ -68,7 +68,7 @@ class Selection:
 
     @property
     def collector(self) -> str | None:
-        """The agent that records this source, of which a host has one; None if agents on other hosts may record it."""
+        """The agent that records this source, one for each host; None if agents on other hosts may record it, too."""
         if self.source.path:
             return "windows"
         if self.measurement in ANYWHERE:
@@ -119,7 +119,7 @@ class Variant:
 
     @property
     def group(self) -> tuple[str, ...]:
-        """The tags that the variant's values have: for an operation, those of the operand with the most tags."""
+        """The tags that the variant's values have: for an operation, the tags of the operand with the most tags."""
         if self.operation is None:
             return tuple(dict.fromkeys(tag for selection in self.selections for tag in selection.group))
         return max((selection.group for selection in self.selections), key=len)
@@ -167,7 +167,7 @@ def list_variants(name: str, signals: Mapping[str, Signal]) -> tuple[Variant, ..
 
 
 def _find_common_kinds(operands: Sequence[Sequence[Selection]], collector: str | None) -> set[str]:
-    """Return the objects or measurements that have all operands if this collector records them."""
+    """Return the objects or measurements in which this collector records all operands."""
     return set.intersection(
         *({selection.kind for selection in operand if selection.collector == collector} for operand in operands)
     )

@@ -19,14 +19,14 @@ from plimsoll.rules.schema.signal import Signal
 
 @dataclass(frozen=True, slots=True)
 class CounterList:
-    """Counter paths to record, and a note on each counter that is left out as equivalent or removed by Windows."""
+    """Counter paths to record, and notes on the counters left out: equal to a recorded one, or removed from Windows."""
 
     paths: tuple[CounterPath, ...]
     notes: tuple[str, ...] = ()
 
     @property
     def recorded(self) -> tuple[CounterPath, ...]:
-        """The paths that remain if `(*)` is taken to cover every instance, including `_Total`."""
+        """The paths, without single instances and `_Total` of a counter that has a path for every instance (`*`)."""
         whole = {_make_key(path) for path in self.paths if path.instance == EACH_INSTANCE}
         return tuple(
             path

@@ -25,7 +25,7 @@ Parts = tuple[str, str]
 
 
 class JoinedWith(NamedTuple):
-    """A selection and further conditions, whose subjects a query also returns, so that Grafana can join the results."""
+    """A selection with conditions; a query also returns its subjects, so that Grafana can join the results."""
 
     selection: Selection
     where: Sequence[str]
@@ -46,7 +46,7 @@ def build_window_query(
 def build_worst_window_query(
     variant: Variant, reduce: Reduce, wheres: Sequence[Sequence[str]], worst: Worst, *, absolute: bool = False
 ) -> str:
-    """Return the query of `build_window_query` over all alternatives; of several values with the same tags, the worst.
+    """Return the query of `build_window_query` for all alternatives; of alternatives with equal tags, the worst value.
 
     With `absolute`, the values compared and returned are absolute values.
     """
@@ -66,7 +66,7 @@ def build_span_query(selection: Selection, where: Sequence[str] = (), joined_wit
 
 
 def build_worst_span_query(variant: Variant, wheres: Sequence[Sequence[str]]) -> str:
-    """Return `build_span_query` over all alternatives; of several spans with the same tags, the shortest."""
+    """Return `build_span_query` for all alternatives; of alternatives with equal tags, the shortest span."""
     pairs = zip(variant.selections, wheres, strict=True)
     return _select_worst([_build_span_parts(selection, where) for selection, where in pairs], variant.group, "min")
 
@@ -95,7 +95,7 @@ def build_panel_query(selection: Selection, function: Function, where: Sequence[
 
 
 def build_state_query(selection: Selection, value: str, where: Sequence[str] = ()) -> str:
-    """Return the query for each subject's latest value in the time range, for which `{}` stands in `value`."""
+    """Return the query for `value` of each subject, where `{}` stands for the latest value in the time range."""
     selected, rest = _build_window_parts(selection, "last", where)
     return f"SELECT {selected if value == '{}' else value.format(f'({selected})')}{rest}"
 
@@ -335,7 +335,7 @@ def _match_other_form(name: str) -> str:
 
 
 def _match_own_names(name: str) -> str:
-    """Return a pattern for the names by which a computer calls itself: with or without domain, `localhost`, none."""
+    """Return a pattern for the names that a computer reports as its own: with or without domain, `localhost`, empty."""
     return f"({escape_regex(_escape_stored(name))}|{_match_other_form(name)}|localhost)?"
 
 

@@ -115,7 +115,7 @@ def _build_alerting_rule(
 
 
 def _list_matchers(selection: Selection, target: Target, with_instance: bool) -> Iterator[str]:
-    """Yield the matchers for a target's series; its instance is matched only `with_instance`."""
+    """Yield the matchers for a target's series; matchers for instances only `with_instance`."""
     if target.host is not None:
         yield match_host(selection, target.host)
         if target.instance is not None and with_instance and selection.instance:

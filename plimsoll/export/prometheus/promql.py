@@ -38,7 +38,7 @@ SWAPPED: dict[Reduce, Reduce] = {"min": "max", "max": "min"}
 
 
 def express_signal(bound: BoundCondition, interval: int, *, partial: bool = False) -> str:
-    """Return the value of a condition's signal, with only the labels of its subject.
+    """Return the PromQL of a condition's signal, whose values have only the labels of its subject.
 
     `interval` (ns) is the time between samples. With `partial`, operands without data are left out of a sum.
     """
@@ -56,7 +56,7 @@ def express_signal(bound: BoundCondition, interval: int, *, partial: bool = Fals
 
 
 def combine(operation: Operation, operands: Sequence[tuple[str, tuple[str, ...]]], *, partial: bool = False) -> str:
-    """Return the value of a derived signal, from pairs of an operand's value and labels.
+    """Return the PromQL of a derived signal, from the PromQL and labels of each operand.
 
     With `partial`, operands without data are left out of a sum. Raise Inexpressible if the labels do not match.
     """
@@ -91,7 +91,7 @@ def _add(operands: Sequence[tuple[str, tuple[str, ...]]], *, partial: bool) -> s
 
 
 def _join(sign: str, left: tuple[str, tuple[str, ...]], right: tuple[str, tuple[str, ...]]) -> str:
-    """Return the operation on two operands with matching labels; an operand with fewer labels serves several values."""
+    """Return the operation on operands with matching labels; a value with fewer labels serves all its matches."""
     (left_value, left_labels), (right_value, right_labels) = left, right
     if set(left_labels) == set(right_labels):
         return f"{left_value} {sign} {right_value}"
@@ -124,7 +124,7 @@ class _Window:
         return f"{aggregate} {group_by(self.selection.group)} ({self._transform_samples()})"
 
     def _transform_samples(self) -> str:
-        """Return the value that results if the samples are transformed, then reduced."""
+        """Return PromQL with the result of transforming the samples and then reducing them."""
         transform, reduce = self.selection.source.transform, self.reduce
         if transform.most is not None or transform == Transform():
             return self._reduce_samples(reduce)
@@ -281,7 +281,7 @@ def select_field(selection: Selection, field: str, matchers: Sequence[str] = ())
 
 
 def match_host(selection: Selection, host: str, instance: str | None = None, *, other: bool = False) -> str:
-    """Return the matcher for a host with or without its domain, or for an instance; with `other`, for all but these.
+    """Return the matcher for a host with or without its domain, or for an instance; if `other`, for everything else.
 
     The matcher for an instance does not restrict the host. A Windows counter belongs to the computer it was read from.
     """

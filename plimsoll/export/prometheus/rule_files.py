@@ -50,10 +50,10 @@ class _Written:
         return f"({self._express_node(formula.tree, None)})"
 
     def choices(self, expr: str) -> Iterator[tuple[str, dict[str, str]]]:
-        """Yield the expression with extra tags, whose values depend on the values of metrics.
+        """Yield the expression and the tags for each value of a tag that depends on the value of a metric.
 
-        There is one pair for each possible value, restricted to the series where a metric has that value; without such
-        tags only the expression.
+        The expression is restricted to the series where the metric has that value. If no tag depends on a metric, yield
+        only the unrestricted expression.
         """
         if not self.group.when:
             yield expr, {}

@@ -148,7 +148,7 @@ def _build_contacts(emails: Sequence[str], webhook: str | None) -> Json:
 def silence_rules(exported: Iterable[tuple[Rule, Variant]], delay: int, interval: int) -> list[Json]:
     """Return alert rules for silent hosts: one for all Windows objects, and one for each other measurement.
 
-    A host alerts separately for each object and measurement, as it may stop sending only some of them. `delay` and
+    A host has a separate alert for each object and measurement, as it may stop sending only some of them. `delay` and
     `interval`, the time between samples, are in ns.
     """
     minutes = max(_SHORTEST_MINUTES, -(-_MISSED_SAMPLES * interval // _MINUTE))

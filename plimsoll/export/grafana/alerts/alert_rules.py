@@ -43,9 +43,9 @@ class GrafanaOptions:
     """How rules are evaluated in Grafana, and whom alerts notify; durations in ns.
 
     Rules are evaluated every `evaluation_interval`, over windows that end `delay` earlier to wait for late samples.
-    `interval` is the time between samples; windows shorter than twice that are widened. `docs` is the URL of the rules'
-    pages. `panel_of` returns the uid and panel id of the dashboard panel of a signal, or None. Alerts go to `emails`
-    and `webhook`. In the packs `by_hand`, which the user named, superseded limits keep their severity.
+    `interval` is the time between samples; windows are widened to at least two intervals. `docs` is the URL of the
+    rules' pages. `panel_of` returns the uid and panel id of the dashboard panel of a signal, or None. Alerts go to
+    `emails` and `webhook`. In the packs `by_hand`, which the user named, superseded limits keep their severity.
     """
 
     evaluation_interval: int = 10 * SECOND
@@ -177,7 +177,7 @@ def _shorten_title(text: str, uid: str) -> str:
 
 
 def _list_subject_conditions(selection: Selection, target: Target, with_instance: bool) -> Iterator[str]:
-    """Yield the InfluxQL conditions for a target's points; its instance is a condition only `with_instance`."""
+    """Yield the InfluxQL conditions for a target's points; conditions on instances only `with_instance`."""
     if target.host is not None:
         yield is_subject(selection, target.host, target.instance if with_instance and selection.instance else None)
     for subject in target.excluded:

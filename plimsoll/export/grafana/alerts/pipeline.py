@@ -58,7 +58,7 @@ class Pipeline:
         return self._add_expression("math", expression)
 
     def threshold(self, operand: str, evaluator: Json, recover: Healthy | None = None) -> str:
-        """Add a threshold; return its refId. Once crossed, it stays true until `recover` is met, if given."""
+        """Add a threshold; return its refId. With `recover`, it stays true until the value is within `recover`."""
         condition = {"evaluator": evaluator}
         if recover:
             condition["unloadEvaluator"] = {"type": _HOLDS[recover.operator], "params": [recover.limit]}
@@ -87,8 +87,8 @@ def add_conditions(
 ) -> tuple[str, str]:
     """Add the steps for a rule's condition and its further conditions; return the refIds of the result and the value.
 
-    The result is true if all conditions are. A false condition makes it false even if another value is NaN, provided
-    that the subject has a sample of each signal.
+    The result is true if all conditions are true, and false if any is false, even if another condition's value is NaN,
+    provided that the subject has a sample of each signal.
     """
     value = _add_value(pipeline, bound)
     # The refId of the value, without NaN.

@@ -66,7 +66,7 @@ def build_hosts_variable(signals: Iterable[str]) -> Json:
 
 
 def number_variable(fact: Fact) -> Json:
-    """Return the variable by which the reader chooses a number, such as of spindles, that multiplies limits."""
+    """Return the variable by which the reader chooses a fact that multiplies limits, such as the number of spindles."""
     default = f"{DEFAULTS[fact]:g}"
     texts = [str(number) for number in _NUMBERS]
     return build_part(

@@ -104,7 +104,7 @@ def _describe_conditions(rule: Rule) -> str:
 
 
 def _describe_condition(condition: Condition, *, broken: bool = False) -> str:
-    """Return a condition in words: `the mean over 1 min is < 80 %`; if `broken`, negated and with its signal."""
+    """Return a condition in words: `the mean over 1 min is < 80 %`; if `broken`, with its signal and `is not`."""
     signal = load_signals()[condition.signal]
     name = f" of {signal.title.lower()}" if broken else ""
     limit = limit_text(condition.healthy, signal.unit, condition.scale)

@@ -50,7 +50,7 @@ _TINY = 1e-6  # of a limit, as a division by 0 gives 0 in InfluxDB
 class LimitLevel(NamedTuple):
     """A limit on a host.
 
-    `factor` multiplies the limit; `place` is the value of the column `State` at which the limit is crossed.
+    `factor` (a number, a dashboard variable or empty) multiplies the limit, which is crossed at `place` in `State`.
     """
 
     rule: Rule
@@ -80,7 +80,7 @@ def build_distance_panel(limits: PanelLimits, panel_id: int, grid: Json) -> Json
 
 
 def list_rows(limits: PanelLimits) -> Iterator[tuple[Rule, ...]]:
-    """Yield the rules of each row in areas.yaml. Raise ValueError if a row's rules have no common share of a limit."""
+    """Yield the rules of each row in areas.yaml. Raise ValueError if the rules of a row cannot share a query."""
     rules_by_id = load().rules
     for names in load_areas().health.limits:
         rules = tuple(rules_by_id[name] for name in names)

@@ -92,7 +92,7 @@ def _build_stat(name: str, number: int, width: int, **reduced: Any) -> Json:
 
 
 def _share_query(panel_id: int, *, transformed: bool) -> Json:
-    """Return a target that reuses another panel's data, `transformed` by that panel's transformations or not."""
+    """Return a target that reuses another panel's data, after that panel's transformations if `transformed`."""
     return {"refId": "A", "datasource": parts.SHARED, "panelId": panel_id, "withTransforms": transformed}
 
 

@@ -113,7 +113,7 @@ def list_line_targets(spec: PanelSpec, value: str = "{}") -> Targets:
 
 
 def list_last_targets(spec: PanelSpec, value: str) -> Targets:
-    """Return the targets for each subject's last value in the time range, for which `{}` stands in `value`."""
+    """Return the targets for `value` of each subject, where `{}` stands for the last value in the time range."""
     targets = Targets()
     for variant in list_drawn_variants(spec.signal, load_signals()):
         for selection in variant.selections:
@@ -133,9 +133,9 @@ def build_hosts_query(
 ) -> tuple[str, tuple[str, ...]]:
     """Return the query for a signal's value on the hosts that the reader chose, and the tags that the query groups by.
 
-    In the expression `value`, `{}` stands for the signal's value, which `function` reduces per interval; with `grown`
-    for a counter's increase since the previous interval. `keep` returns the tags to group by besides the host, `where`
-    further conditions. The host of a remotely monitored server is the monitoring host.
+    In the expression `value`, `{}` stands for the signal's value, reduced per interval by `function`, or if `grown` for
+    the increase since the previous interval. `keep` returns the tags to group by besides the host, `where` further
+    conditions. The host of a remotely monitored server is the monitoring host.
     """
 
     def group_by_host(selection: Selection) -> Selection:

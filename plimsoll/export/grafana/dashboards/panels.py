@@ -40,7 +40,7 @@ _TEXT = "text"  # Grafana's name for the colour of text
 
 
 def find_panel(signal: str) -> tuple[str, int] | None:
-    """Return the uid of the dashboard and the id of the panel that draw a signal's rules; None if no panel does."""
+    """Return the uid of the dashboard and the id of the panel that draws a signal's rules; None if no panel does."""
     home = find_home_panel(signal)
     return (home[0], home[1].id) if home else None
 
@@ -159,7 +159,7 @@ def _build_lines(spec: PanelSpec, rules: Sequence[Rule]) -> Json:
 
 
 def _build_style(spec: PanelSpec, rules: Sequence[Rule], unit: GrafanaUnit) -> Json:
-    """Return the style of a panel's lines; limit lines are dashed if all are notes or have further conditions."""
+    """Return the style of a panel's lines; limits are dashed if each limit is a note or has further conditions."""
     shown = select_drawn(rules)
     notes = all(rule.severity == "info" or rule.and_ for rule in shown)
     style = build_part("lines_style", thresholdsStyle={"mode": ("dashed" if notes else "line") if shown else "off"})

@@ -22,7 +22,7 @@ class GrafanaUnit(StrictModel):
 
 
 class GrafanaLook(StrictModel):
-    """The content of look.yaml."""
+    """The content of look.yaml: units, and the colours of severities, of runs and of lines."""
 
     units: dict[str, GrafanaUnit]
     severities: dict[Severity, str]

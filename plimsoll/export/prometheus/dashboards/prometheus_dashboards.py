@@ -44,7 +44,7 @@ HOST, INSTANCE = "host", "instance"
 
 @dataclass(frozen=True)
 class PanelQuery:
-    """The PromQL of a panel, the labels of its lines, and the sources left out, with reasons.
+    """The PromQL of a panel, the labels of its lines, and the sources left out (`refused`), with reasons.
 
     If `even`, every line has all of the labels.
     """
