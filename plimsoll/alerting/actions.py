@@ -96,7 +96,7 @@ def silence(
     now: int,
     start: int | None = None,
 ) -> Silence:
-    """Begin a silence of `length` ns. Raise Unusable if no rule or host matches, without reason, or if too long."""
+    """Begin a silence of `length` ns. Raise Unusable if no rule or host matches, without a reason, or for too long."""
     for name, text in (("the rule", rule), ("the host", host), ("the instance", instance), ("the name", who.name)):
         _check_length(name, text, LONGEST_NAME)
     _check_length("the reason", reason, LONGEST_TEXT)

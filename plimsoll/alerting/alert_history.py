@@ -110,7 +110,7 @@ class AlertHistory:
         return lost
 
     def return_to(self, at: int) -> None:
-        """Replace saved times later than `at` (UTC ns), from when a clock was wrong, by `at`, the last evaluation."""
+        """Make `at` (UTC ns) the last evaluation, and replace later saved times, which a wrong clock gave, by `at`."""
         with self.file.transaction() as connection:
             for table, columns in _TIMES.items():
                 for column in columns:

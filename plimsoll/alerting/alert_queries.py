@@ -35,7 +35,7 @@ class Event:
 class AlertFilter:
     """A selection of alerts. `host` and `rule` are patterns, in which `*` stands for any text.
 
-    `start` and `end` (UTC ns) apply to ended alerts: those are selected that were firing at some time in between.
+    `start` and `end` (UTC ns) apply to ended alerts, and select alerts that were firing at some time in between.
     """
 
     severities: Sequence[Severity] = SEVERITIES
@@ -54,7 +54,7 @@ def read_firing_alerts(file: AlertsFile) -> list[Alert]:
 
 
 def read_history(file: AlertsFile, start: int, end: int, *, replaced: bool = False) -> list[Alert]:
-    """Return the alerts that fired in a range, in time order; with `replaced` also those that late samples refute."""
+    """Return the alerts that fired in a range, in time order; with `replaced` also alerts that late samples refute."""
     also = "" if replaced else f" AND {_CURRENT}"
     where = f"fired_at <= ? AND (ended_at IS NULL OR ended_at >= ?){also} ORDER BY fired_at, id"
     return _read(file, where, end, start)

@@ -120,7 +120,7 @@ def end_flapping(connection: sqlite3.Connection, at: int, now: int) -> None:
 
 
 def _read_firing_times(connection: sqlite3.Connection, key: str, at: int) -> list[int]:
-    """Return when a key last fired, up to `at`, within the longest time that counts for flapping."""
+    """Return the latest times at which a key fired, newest first: as many and as old as count for flapping at `at`."""
     rows = connection.execute(
         "SELECT fired_at FROM alerts WHERE key = ? AND kind <> 'flapping' AND NOT late AND replaced_at IS NULL"
         " AND fired_at > ? ORDER BY fired_at DESC LIMIT ?",

@@ -216,7 +216,7 @@ def _find_newest_times(parts: Sequence[Samples], *, is_frozen: bool) -> tuple[in
 
 
 def _group_by_rule(targets: Iterable[RuleTarget]) -> list[list[RuleTarget]]:
-    """Group targets by equal rules: a rule with limits or severities of a host's own is another group."""
+    """Group targets by equal rules; targets on hosts for which plimsoll.toml changes a rule form other groups."""
     by_id: dict[str, list[list[RuleTarget]]] = {}
     for target in targets:
         groups = by_id.setdefault(target.rule.id, [])

@@ -95,7 +95,7 @@ class ClockSkew:
         self._lock = Lock()
 
     def written(self, points: Points, now: int) -> None:
-        """Record, of the hosts in a write, those whose newest sample is over a minute off `now` (UTC ns).
+        """Record the hosts in a write whose newest sample is over a minute off `now` (UTC ns).
 
         Forget hosts in the write whose samples are on time again.
         """
@@ -143,7 +143,7 @@ class ClockSkew:
     def consensus(self, now: int, local_hosts: Collection[str]) -> int | None:
         """Return how far (ns) this machine's clock is ahead of most hosts that sent lately; negative if behind.
 
-        0 means that most are on time; None that too few sent anything, or that they differ. `local_hosts` do not count.
+        0: most hosts are on time. None: too few hosts sent samples, or their clocks differ. `local_hosts` do not count.
         """
         local = {make_host_key(host) for host in local_hosts}
         with self._lock:

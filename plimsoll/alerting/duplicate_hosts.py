@@ -115,7 +115,7 @@ class DuplicateHosts:
         return entry[1]
 
     def _choose(self, series: Series) -> _Watch | None:
-        """Return the watch of a series; None if the series may be constant, or enough series of the host have one."""
+        """Return the watch of a series; None if it may be constant, or if enough series of its host are watched."""
         is_growing = self._fields.get((series.measurement, series.field))
         if is_growing is None or series.key in self._by_key:
             return self._by_key.get(series.key)

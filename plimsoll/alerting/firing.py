@@ -88,13 +88,13 @@ class Firing:
 
     @cached_property
     def incidents(self) -> Sequence[Incident]:
-        """The incidents of `alerts`, most severe and then latest first; of silent hosts only one if all are silent."""
+        """The incidents of `alerts`, most severe and then latest first; silent hosts share one if all are silent."""
         all_silent = any(alert.kind == "all-silent" for alert in self.alerts)
         return group_incidents(alert for alert in self.alerts if not (all_silent and alert.kind == "host-silent"))
 
     @cached_property
     def of_host(self) -> Mapping[HostKey, Sequence[Incident]]:
-        """The incidents by host (case-folded), in the order of `incidents`; an empty name for those without a host."""
+        """The incidents by host (case-folded), in the order of `incidents`; the key is empty if there is no host."""
         return group_pairs((incident.host, incident) for incident in self.incidents)
 
 

@@ -42,8 +42,8 @@ class LastSample:
 class Host:
     """A host of the inventory: a row of the table `roster`.
 
-    `host` is the case-folded name, `name` as first spelled. Its samples have come without a long pause from `since` on;
-    `newest` is the newest. Times are UTC ns.
+    `host` is the case-folded name, `name` the name as first spelled. From `since` on, samples have come without a long
+    pause; `newest` is the time of the newest sample. Times are UTC ns.
     """
 
     host: str
@@ -184,7 +184,7 @@ class HostInventory:
         reasons: Mapping[HostKey, str],
         connection: sqlite3.Connection,
     ) -> None:
-        """Begin or end the alert of each host that is silent or not, and the alert that all hosts are silent."""
+        """Begin and end the alerts of silent hosts, one for each host, and the alert that all hosts are silent."""
         rows = connection.execute(
             "SELECT id, kind, host FROM alerts WHERE ended_at IS NULL AND kind IN ('host-silent', 'all-silent')"
         ).fetchall()

@@ -104,7 +104,7 @@ class AlertLoop:
 
     @property
     def last(self) -> int | None:
-        """The last saved evaluation (UTC ns); None before the first. While the loop catches up, it advances, too."""
+        """The last saved evaluation (UTC ns), also while the loop catches up; None before the first evaluation."""
         return self._last
 
     def written(self, points: Points, now: int) -> None:

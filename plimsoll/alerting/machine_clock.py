@@ -35,9 +35,9 @@ class _Jump:
 class MachineClock:
     """A check of whether the clock of this machine can be trusted.
 
-    The clock is wrong if it jumped since the last evaluation, while most hosts still send samples with times of before.
-    `local_hosts` returns the hosts whose samples get their times from this clock. `deletes_until` is the time (UTC ns)
-    up to which samples may be deleted for their age.
+    The clock is wrong if it jumped since the last evaluation, while most hosts still send samples with times before the
+    jump. `local_hosts` returns the hosts whose samples get their times from this clock. `deletes_until` is the time
+    (UTC ns) up to which samples may be deleted for their age.
     """
 
     def __init__(self, file: AlertsFile, skew: ClockSkew, local_hosts: Callable[[], Collection[str]] = tuple) -> None:

@@ -16,7 +16,7 @@ _WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 
 @dataclass(frozen=True)
 class Maintenance:
-    """Recurring work, for the alerts of a rule, on the hosts of a pattern or with labels.
+    """Recurring work on hosts chosen by a pattern or by labels, during which alerts of `rule` are silenced.
 
     It begins at `begin` on `days` of the week, or on `dates` of the month; with `weeks`, only on the first, second, ...
     of these days in a month. If `end` is not after `begin`, it ends on the next day. `until` is its last day.

@@ -39,7 +39,7 @@ _CAME_BACK = 0.05  # of all the change: from here on, used space became free aga
 
 
 class SpaceForecast:
-    """A function that forecasts when each volume will be full whose free bytes a live host sends."""
+    """A function that forecasts when each volume will be full, from the free bytes that live hosts send."""
 
     def __init__(self, store: SampleReader, signals: Mapping[str, Signal]) -> None:
         self._store = store
@@ -128,7 +128,7 @@ def _find_lowest(values: Values, width: int) -> Values:
 
 
 def _predict_by_lines(lows: Values, last: float) -> Iterator[float]:
-    """Yield the hours until a line through the last days' lows reaches 0, for each span of days in which they fall."""
+    """Yield the hours until a falling line through the lowest values reaches 0, for each of several spans of days."""
     for width in {*_WINDOWS, len(lows)}:
         hours, part = np.arange(-width, 0.0), lows[-width:]
         line = find_trend(hours, part, _SURE) if len(part) == width else None
@@ -141,9 +141,9 @@ def _predict_by_lines(lows: Values, last: float) -> Iterator[float]:
 
 
 def _predict_by_weeks(free: Values) -> Iterator[float]:
-    """Yield the hours in which each of the last two weeks lost as much as is free now; nothing if a week lost less.
+    """Yield the hours in which both of the last two weeks lost as much as is free now; nothing if a week lost less.
 
-    A week is examined for the 72 hours that followed the present hour of the week.
+    Of each week, the 72 hours that followed the present hour of the week are examined.
     """
     last, first_full = float(free[-1]), []
     if len(free) > 2 * _WEEK + _SOON:

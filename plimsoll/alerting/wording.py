@@ -193,7 +193,7 @@ def _is_within(alert: Alert) -> bool:
 
 
 def _format_margin(alert: Alert) -> str:
-    """Return by how much a value just past its limit is past it: `, 3 % past its limit`; empty if by a fifth or more.
+    """Return `, 3 % past its limit` if a value is just past its limit; empty if it is past by a fifth or more.
 
     Shares have no margin, as per cent of per cent are misread.
     """

@@ -72,7 +72,7 @@ _MOST_CELLS = 100_000  # evaluations times subjects that are judged at once; mor
 
 
 class _Idle(NamedTuple):
-    """The rows of times per request: `rated`, whose request rate is recorded, with the rate's minimum; or `unrated`."""
+    """The rows of times per request: `rated`, with recorded request rates and their minima, and `unrated`, without."""
 
     rated: list[int]
     rates: Layout
@@ -96,7 +96,7 @@ class _Joint(NamedTuple):
 class SubjectBatch(NamedTuple):
     """A rule, and subjects that are judged together. Valid until a sampling interval of the subjects changes.
 
-    `borders` are the times (UTC ns) around each change of a sampling interval, where no data changes no state.
+    `borders` are spans (UTC ns) around changes of a sampling interval, in which missing data changes no state.
     """
 
     rule: Rule
@@ -238,7 +238,7 @@ class RuleEvaluator:
         )
 
     def evaluate_batch(self, part: SubjectBatch, at: Times) -> ConditionMatrix:
-        """Return the conditions of a rule for a batch at the times `at`, except times at `borders` without data."""
+        """Return a batch's conditions at the times `at`, without times in `borders` at which there is no data."""
         rule = part.rule
         values = self._values.of(part.layout, at)
         if part.borders:
@@ -347,7 +347,7 @@ class RuleEvaluator:
         return truths
 
     def _find_idle_rows(self, condition: Condition, sources: Sequence[ResolvedSource]) -> _Idle | None:
-        """Return the rows of `sources` that are times per request, by whether a rate is recorded; None if none is."""
+        """Return which of `sources` are times per request, with and without a recorded rate; None if no source is."""
         weighted = [(row, source) for row, source in enumerate(sources) if isinstance(source, ResolvedRequestTime)]
         if not weighted:
             return None
@@ -377,7 +377,7 @@ class RuleEvaluator:
         return idle
 
     def _split_possible(self, condition: Condition, values: Values) -> tuple[Values, Values]:
-        """Return two arrays: `values` with NaN for what the signal cannot have, and the impossible values, else NaN."""
+        """Return two arrays: the values that the signal can have, and the impossible values, each otherwise NaN."""
         signal = self.signals.get(condition.signal)
         odd = mark_impossible(values, signal) if signal and condition.reduce in _OF_SAMPLES else np.False_
         if not odd.any():

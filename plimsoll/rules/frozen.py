@@ -16,7 +16,7 @@ _MB = 1 << 20
 
 
 def count_digits(values: Iterable[float]) -> int:
-    """Return the number of significant digits of all values in total, without whole MiB.
+    """Return the number of significant digits in all values together, leaving out multiples of 1 MiB.
 
     0 if all values are integers below 1 MiB, as these repeat by chance.
     """

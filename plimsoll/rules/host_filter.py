@@ -25,7 +25,7 @@ class JudgedSubjects:
             judged.discard(subject.key[1])
 
     def better(self, rule: Rule, subject: Subject) -> str | None:
-        """Return the id of a better rule (`stands_in_for`) judged for the same instance or whole host; None if none."""
+        """Return the id of a better rule (of `stands_in_for`) judged for the same instance or whole host; else None."""
         host, instance = subject.key
         for name in rule.stands_in_for:
             judged = self._instances_by_rule.get((name, host))

@@ -245,7 +245,7 @@ def check_signals(
 
 
 def check_rule(document: StrictDocument, place: Place, rule: Rule, signals: Mapping[str, Signal]) -> list[str]:
-    """Return mistakes in a rule's signals: unknown, or with instances (of a condition) where the rule's has none."""
+    """Return mistakes: unknown signals of a rule, and conditions with instances where the rule's signal has none."""
     named: list[tuple[Place, str]] = [((*place, "signal"), rule.signal)]
     conditions: list[tuple[Place, Condition]] = []
     for field, extra in (("and", rule.and_), ("when_phase_unknown", rule.when_phase_unknown)):

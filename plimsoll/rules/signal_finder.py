@@ -84,7 +84,7 @@ class ResolvedSources(dict[tuple[str, str | None], tuple[Subject, ResolvedSource
         return group_pairs((host, pair) for (host, _), pair in self.items())
 
     def same(self, host: str, instance: str) -> tuple[Subject, ResolvedSource] | None:
-        """Return subject and source of an instance that this signal has under another name; None if there is none."""
+        """Return subject and source of this signal for an instance under its other name; None if there is none."""
         if host not in self._instances:
             self._instances[host] = Instances(subject.key[1] or "" for subject, _ in self.by_host.get(host, ()))
         name = self._instances[host].same(instance)
@@ -232,7 +232,7 @@ class Finder:
         return _sum_instances(recorded) if signal.instances == "sum" else recorded
 
     def _list_candidates(self, source: Source) -> Iterator[Candidate]:
-        """Yield the candidates of a source: one for each instance, or with `across` one for each whole."""
+        """Yield a source's candidates: one for each instance, or with `across` for each whole (see `_find_whole`)."""
         parts: dict[_Key, tuple[Subject, list[ResolvedRecording]]] = {}
         if source.path is not None:
             field = find_measurement(source.path.object), make_telegraf_name(source.path.counter).casefold()

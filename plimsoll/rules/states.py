@@ -72,7 +72,7 @@ def run(times: Times, enter: Truths, stay: Truths, hold: int) -> States:
     """Return the states of subjects (rows) at every evaluation (columns).
 
     The result equals calling `step` at every evaluation, but is computed from runs of equal conditions, for all rows at
-    once. Only for rows in which `enter` is true but `stay` is not (because of `recover`), `step` is called.
+    once. Only rows in which somewhere `enter` is true but `stay` is not (because of `recover`) are stepped through.
     """
     states = np.where(enter == Truth.NO_DATA, np.int8(State.NO_DATA), np.int8(State.OK))
     crossed = (enter == Truth.TRUE).any(axis=1)
@@ -128,7 +128,7 @@ def _run_crossed(times: Times, enter: Truths, stay: Truths, hold: int) -> States
 
 
 def _find_latest(decisive: NDArray[np.bool_]) -> NDArray[np.intp]:
-    """Return, for each run, the index of the last decisive run, at most its own; the first run must be decisive."""
+    """Return, for each run, the index of the last decisive run up to and including it; the first must be decisive."""
     return np.maximum.accumulate(np.where(decisive, np.arange(len(decisive)), 0))
 
 

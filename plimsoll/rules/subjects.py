@@ -50,7 +50,7 @@ class Instances:
                 self._nodes.get(key[0], set()).discard(key[1])
 
     def same(self, instance: str) -> str | None:
-        """Return the other name of a disk or processor, or of a volume the name of its disk; None if there is none."""
+        """Return the other name of a disk or processor; for a volume, the name of its disk; None if there is none."""
         if _VOLUME.fullmatch(instance):
             return self._find_first(_ON + instance.casefold())
         if _NUMBER.fullmatch(instance):
@@ -62,7 +62,7 @@ class Instances:
         return self._find_first(volumes[0]) if len(volumes) == 1 else None
 
     def holding(self, instance: str) -> str | None:
-        """Return like `same`, but for a volume without a drive letter any physical disk."""
+        """Return the result of `same`; for a volume without a drive letter, any physical disk."""
         return self._find_first(None) if _WITHOUT_LETTER.fullmatch(instance) else self.same(instance)
 
     def _name_processor(self, number: int) -> str | None:

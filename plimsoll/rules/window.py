@@ -313,7 +313,7 @@ _REDUCERS = {
 def combine_field_samples(
     operation: Operation, fields: Sequence[Samples], transform: Transform, *, rate: bool = False
 ) -> Pairs:
-    """Return several fields, or with `rate` their rates, combined by an operation, at the times when all have one."""
+    """Return several fields (with `rate`, their rates) combined by an operation, at the times that all fields share."""
     parts = [FlatPairs.of_samples([samples], rate=rate).pairs for samples in fields]
     later = _find_shared_times([part.later for part in parts])
     at = [(slice(None) if len(later) == len(part.later) else np.searchsorted(part.later, later)) for part in parts]

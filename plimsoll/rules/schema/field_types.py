@@ -215,7 +215,7 @@ def _suggest_form(item: str) -> str:
 
 
 def mark_healthy(operator: Operator, values: Values, limit: float | Values) -> NDArray[np.bool_]:
-    """Return a mask of the values on the healthy side of `limit`, one for all rows or for each row; False for NaN."""
+    """Return a mask of the values on the healthy side of `limit` (a number, or one for each row); False for NaN."""
     match operator:
         case "<":
             return values < limit

@@ -189,7 +189,7 @@ Level = Annotated[float | str, Field(description="A value, or the rule whose doc
 
 
 class Pressure(StrictModel):
-    """The values from which a resource is short, or the software waits inside; used to find bottlenecks."""
+    """The values from which a resource is short, or requests wait inside the software; used to find bottlenecks."""
 
     resource: Literal["cpu", "disk", "memory", "network", "software"] = Field(
         description="The resource that is short; `software` means that requests wait inside it."
