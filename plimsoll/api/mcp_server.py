@@ -74,7 +74,7 @@ def _describe_tool(operation: Mapping[str, Any], document: Mapping[str, Any]) ->
 
 
 def select_part(answer: Any, part: str) -> Any:
-    """Return the part of an answer at a path such as `findings.0`. If there is none, raise Unusable with a list."""
+    """Return the part of an answer at a path such as `findings.0`; else raise Unusable, which lists existing parts."""
     for name in filter(None, part.split(".")):
         parts = dict(_list_parts(answer))
         if name not in parts:

@@ -65,9 +65,9 @@ def judge_inputs(inputs: Inputs, options: ReviewSettings) -> tuple[Review, Path 
 
 
 def _load_settings(inputs: Inputs, config: Path | None, files: LogSet) -> tuple[Path | None, settings.Settings]:
-    """Return the path and content of the settings: those that --config names, else those of the run or beside the logs.
+    """Return path and content of the settings: of --config, else of the stored run, else of the file beside the logs.
 
-    Without any, the path is None, and the settings are the default.
+    Without any settings, the path is None, and the content is the default.
     """
     if config is None and files.run is not None:
         source = Path(inputs.sources[0])

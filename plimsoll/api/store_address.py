@@ -49,13 +49,13 @@ def store_address(typed: str | None, environment: Mapping[str, str]) -> InfluxAd
 def _is_named_url(settings: Mapping[str, str], url: str) -> bool:
     """Return whether INFLUX_URL in `settings` is this URL, or the same URL with http in place of https.
 
-    If https is typed for a server without TLS, the token is so used, and the user learns of the missing TLS.
+    So a token for http is used if https is typed, and the error is about the server's missing TLS, not the token.
     """
     return bool(settings.get(_URL)) and _strip_query(settings[_URL]) in (url, url.replace("https:", "http:", 1))
 
 
 def _explain_missing_token(url: str, environment: Mapping[str, str], file: Path | None) -> Unusable:
-    """Return the error that there is no token for a URL. `file` is the .env file if only that names the URL."""
+    """Return the error that there is no token for a URL. `file` is the .env file if no other source names the URL."""
     if file and environment.get(_TOKEN):
         return Unusable(
             f"{_TOKEN} in the environment is not sent to {url}, which only {file} names; if it "

@@ -36,7 +36,7 @@ _LAST_INSTANT = 2**62  # of the sources in a store
 def read_stored(inputs: Inputs, read: Callable[[Inputs], LogSet]) -> LogSet:
     """Read the stored run, the live hosts or the servers among the inputs; `read` reads logs beside servers.
 
-    Raise Unusable if nothing of them is there.
+    Raise Unusable if the run, or samples of the hosts, do not exist.
     """
     if inputs.run is not None:
         with open_store(inputs.store, notify=inputs.notify) as store:
@@ -109,7 +109,7 @@ def _read_servers(inputs: Inputs, read: Callable[[Inputs], LogSet]) -> LogSet:
 
 
 def _find_server_range(when: TimeRange, zone: Zone, logs: Sequence[Log]) -> tuple[int, int]:
-    """Return the range to read of a server (UTC ns). An open end is that of the logs, if any has rows."""
+    """Return the range to read of a server (UTC ns). Open ends are taken from the logs, if any log has rows."""
     ends = [int(log.times[end]) for log in logs if len(log.times) for end in (0, -1)]
     if not ends:
         return _find_live_range(when, zone)

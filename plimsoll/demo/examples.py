@@ -79,8 +79,8 @@ def _write_site(out: Path, site: DemoSite) -> Iterator[Path]:
 def write_sadf(path: Path, site: DemoSite, host: str, columns: DemoRecording) -> None:
     """Write a host's simulated counters as `sadf -d` prints them: sections of rows, each below a header line.
 
-    `columns` are named by section and column, those of processors with a number (`CPU 0 %user`). A row covers the
-    interval before its time, so there is no row for the start of the run.
+    `columns` are named by section and column, and for processors by number (`CPU 0 %user`). A row covers the interval
+    before its time, so there is no row for the start of the run.
     """
     stamps = [f"{convert_to_datetime(int(at)):%Y-%m-%d %H:%M:%S} UTC" for at in site.times]
     server = site.hosts[host]
@@ -101,7 +101,7 @@ def write_sadf(path: Path, site: DemoSite, host: str, columns: DemoRecording) ->
 
 
 def _list_processor_rows(count: int, columns: DemoRecording) -> tuple[str, list[_Row]]:
-    """Return the header and the rows of the section on processors, for all together (-1) and for each."""
+    """Return the header and rows of the section on processors: for all together (CPU -1), and for each processor."""
     processors = [[columns[f"CPU {number} {use}"] for use in _CPU_USE] for number in range(count)]
     together = [add_arrays(use) / count for use in zip(*processors, strict=True)]
     rows: list[_Row] = [
@@ -111,7 +111,7 @@ def _list_processor_rows(count: int, columns: DemoRecording) -> tuple[str, list[
 
 
 def _list_sections(columns: DemoRecording, memory_kb: int) -> Iterator[tuple[str, list[_Row]]]:
-    """Yield the other sections, as (header, rows); those beyond `sadf -d -- -w -r` only if `columns` simulate them."""
+    """Yield header and rows of each further section; sections beyond `sadf -d -- -w -r` only if `columns` have them."""
     yield "proc/s;cswch/s", [("", [columns["task proc/s"], columns["task cswch/s"]])]
     free, available = columns["mem_util kbmemfree"], columns["mem_util kbavail"]
     if "swap pswpin/s" not in columns:

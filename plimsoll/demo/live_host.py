@@ -32,7 +32,7 @@ PAGE_LIFE_GOOD_S, PAGE_LIFE_BAD_S = 3900.0, 3500.0  # the limit is 3,600 s
 
 @dataclass(frozen=True)
 class LiveLevel:
-    """The level of a simulated counter, `usual` and while a report runs; None if a report does not change it.
+    """The level of a simulated counter: `usual`, and `in_report` while a report runs (None: no change).
 
     Samples vary randomly around the level by `spread`, a share of the level.
     """

@@ -68,7 +68,7 @@ class Breach(_StrictSite):
 
     Without `end` it lasts until the end of the run. If a counter jumps from a to b, the mean over a window crosses the
     limit after (limit - a) / (b - a) of the window, and likewise on the way back. `host` is set if the crossing is on
-    another host than the one that lists it.
+    another host than the host that lists it.
     """
 
     rule: str

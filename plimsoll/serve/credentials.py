@@ -25,7 +25,7 @@ _HOW_TO_MEND = "delete it, and a new token and password are made"
 
 
 class CredentialUse(StrEnum):
-    """What a token permits: writing samples, reading, acting as operator, or changes; the last two include reading."""
+    """What a token permits: writing samples, reading, acting as operator (and reading), or changes (and reading)."""
 
     SAMPLES = "samples"
     READ = "read"
@@ -71,7 +71,7 @@ def make_missing(folder: Path) -> dict[str, str]:
 def keep_new(folder: Path, new: Mapping[str, str]) -> Path:
     """Write new secrets to a file that only the owner can read; return the path of the file.
 
-    This is for a server that has no terminal to show them on.
+    For a server without a terminal on which to show the secrets.
     """
     path = folder / NEW_FILE
     save(path, "".join(f"{name}: {secret}\n" for name, secret in new.items()))

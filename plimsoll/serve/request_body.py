@@ -96,7 +96,7 @@ class Bodies:
 def gunzip(body: bytes | bytearray, longest: int) -> bytes:
     """Return the uncompressed content of a gzip body. Raise DamagedBody if the body is invalid.
 
-    Raise TooLarge if the content is too long, or has more members or a higher compression ratio than any real writer's.
+    Raise TooLarge if the content is too long, or has more members or a higher compression ratio than writers produce.
     """
     if not body:
         raise DamagedBody("EOF")

@@ -1,6 +1,6 @@
 """Samples for drawing: the first, last, lowest and highest of each bucket of time (M4).
 
-With one bucket for each pixel, a line through them covers the same pixels as a line through all samples.
+With one bucket for each pixel, a line through these samples covers the same pixels as a line through all samples.
 """
 
 from dataclasses import dataclass

@@ -39,7 +39,7 @@ class WriteResult:
 class FoundSeries(NamedTuple):
     """The numeric series in a range, and the number of series left out because their values are text or booleans.
 
-    `unread` lists data that the store lost in the range, such as `FILE is damaged`, `notes` what else is to be known.
+    `unread` lists data that the store lost in the range, such as `FILE is damaged`; `notes` lists other remarks.
     """
 
     series: list[Series]

@@ -290,11 +290,10 @@ class UpSettings(NotifySettings):
 
 
 def load(folder: Path) -> UpSettings:
-    """Read the settings of a data folder, with the targets that were added on a page; by default the defaults.
+    """Return the settings of a data folder, with the targets that were added on a page; defaults without up.toml.
 
-    Raise Unusable, naming file and setting, if up.toml is invalid. Raise Unusable as well if somebody else than the
-    owner of the file can write it, or can read it although it has secrets; but the group may read a file that root
-    owns.
+    Raise Unusable, naming file and setting, if up.toml is invalid; also if anybody but its owner can write it, or can
+    read it although it has secrets. The group may read a file that root owns.
     """
     if os.path.lexists(folder / target_overlay.FILE_NAME):
         _check_owner(folder / target_overlay.FILE_NAME)

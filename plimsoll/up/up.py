@@ -270,8 +270,8 @@ class Up:
     def _serve_address(self, listen: Listen, certificate: Certificate | None, *, owner_only: bool = False) -> Serving:
         """Return a running server for an address.
 
-        With `owner_only`, the server accepts only commands of the owner, and of all pages serves only `plimsoll
-        reload`.
+        With `owner_only`, the server accepts only commands of the owner, and serves the route of `plimsoll reload` but
+        no pages.
         """
         login = self._settings.login == "always"
         proxy = None if owner_only else _load_trusted_proxy(self._settings.proxy)

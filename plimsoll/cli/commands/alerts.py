@@ -361,7 +361,7 @@ def replay(
     pack: args.PackOption = None,
     only: args.OnlyOption = None,
 ) -> None:
-    """Judge stored samples again, and list the alerts this gives; by default samples of the last day."""
+    """Judge stored samples again, by default of the last day, and list the resulting alerts."""
     with open_judged_store(store, settings, pack, only) as (reader, site, facts, zone, evaluated):
         begin, finish = parse_judged_range(TimeRange(start, end, last), zone, _DAY, evaluated)
         alerts = sorted(replayed(reader, site, facts, begin, finish), key=lambda alert: alert.fired_at)

@@ -94,7 +94,7 @@ def capacity(
 ) -> None:
     """Say how much load a system can carry, and what runs out first.
 
-    It needs a run whose load rises, or several runs; each folder and each run:NAME is one. A profile says what users
+    It needs a run whose load rises, or several runs; each folder and each run:NAME is a run. A profile says what users
     do. The profiles of studies include costs, and need no run.
     """
     inputs = args.parse_inputs(logs or (), zone, format_, encoding, names, store, (from_, to, last), (host, match))

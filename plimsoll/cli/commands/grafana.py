@@ -136,7 +136,7 @@ def _export_for_prometheus(out: Path, options: alert_files.GrafanaOptions, selec
 
 
 def _read_earlier_export(folder: Path, pattern: str, sign: str) -> dict[str, str]:
-    """Return the text of each file that an earlier export wrote to a folder, by file name; they contain `sign`."""
+    """Return, by file name, the texts in a folder that an earlier export wrote, and that therefore contain `sign`."""
     files = [path for path in sorted(folder.glob(pattern)) if path.is_file()]
     try:
         texts = {path.name: path.read_text(encoding="utf-8", errors="replace") for path in files}
@@ -146,7 +146,7 @@ def _read_earlier_export(folder: Path, pattern: str, sign: str) -> dict[str, str
 
 
 def _write(folder: Path, files: Mapping[str, str], previous: Mapping[str, str]) -> None:
-    """Write files (text by name) to a folder, and remove those of the `previous` export that are not among them."""
+    """Write files (text by name) to a folder, and remove files of the `previous` export that are no longer written."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name in set(previous) - set(files):

@@ -44,7 +44,7 @@ def ingest(
     encoding: args.EncodingOption = None,
     names: args.NamesOption = None,
 ) -> None:
-    """Load the logs of a run into a store, or what a server recorded. Repeat a call to continue."""
+    """Load the logs of a run, or what a server recorded, into a store. Repeat an interrupted call to continue."""
     inputs = args.parse_inputs(logs, zone, format_, encoding, names, store, (from_, to, last), (host, match))
     if inputs.run is not None or inputs.hosts is not None:
         raise Unusable(f"{inputs.sources[0]}: is in a store already; name logs")
@@ -81,7 +81,7 @@ def ingest(
 
 
 def _summarize_load(run: StoredRun, loaded: Loaded, where: str) -> str:
-    """Return the end of a sentence on a run that was loaded; how many values, and into which store."""
+    """Return the end of a sentence on a run that was loaded: how many values, and into which store."""
     whole = (
         f"{format_count(run.values, 'value')} of {', '.join(run.hosts)} in {format_count(len(run.recordings), 'log')}"
     )

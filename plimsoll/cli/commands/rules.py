@@ -264,7 +264,7 @@ def list_counters(
 ) -> None:
     """List the Windows counters to record, in a form for typeperf, logman or Telegraf.
 
-    The list has the counters of all signals, also those of your own packs; with --only, of the named packs alone.
+    The list has the counters of all signals, also of your own packs; with --only, of the named packs alone.
     docs/collect.md explains how to record them.
     """
     sampling_interval = _parse_interval(interval, form)

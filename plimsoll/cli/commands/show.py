@@ -113,7 +113,7 @@ def _print_log(log: Log, zone: Zone) -> None:
 
 
 def _print_by_object(title: str, text: str, counters_by_object: dict[str, list[str]]) -> None:
-    """Print the number of counters that `title` and `text` describe, and their names by object; nothing if none."""
+    """Print how many counters `title` and `text` describe, and their names by object; nothing without counters."""
     if not counters_by_object:
         return
     count = sum(map(len, counters_by_object.values()))

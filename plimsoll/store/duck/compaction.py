@@ -207,7 +207,7 @@ class Retention:
         return len(self._file.days.readable(file.name for file in files)) == len(files)
 
     def _write(self, piece: _Piece, partial: Path) -> tuple[int, int, int]:
-        """Write a day file; return the number of its samples, and its first and last series number."""
+        """Write a day file as `partial`; return the number of its samples, and its first and last series number."""
         rows, within = self._query_rows(piece), f"series BETWEEN {piece.first} AND {piece.last}"
         with self._file.reading() as cursor:
             numbers = cursor.execute(f"SELECT DISTINCT series FROM ({rows}) WHERE {within}").fetchall()

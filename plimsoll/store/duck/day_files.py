@@ -171,7 +171,7 @@ class DayFolder:
 
 
 def _explain_misplaced(path: Path) -> str:
-    """Return why a whole file does not belong into its folder; empty if its samples are of the day of the folder."""
+    """Return why an undamaged file does not belong into its folder; empty if its samples are of the folder's day."""
     with duckdb.connect() as connection:
         query = f"SELECT min(time)::DATE::VARCHAR, max(time)::DATE::VARCHAR FROM read_parquet({quote_sql(str(path))})"
         days = {*(connection.execute(query).fetchone() or ())} - {None, path.parent.name}

@@ -96,7 +96,7 @@ class StoredRange(NamedTuple):
             yield f"SELECT {columns.raw} FROM {rows}"
 
     def _query_late(self, end: int, tables: Sequence[HotTable]) -> str:
-        """Return the SQL query for series and time of the samples in tables before `end`; empty if there are none.
+        """Return the SQL query for series and time of the tables' samples before `end`; empty if there are none.
 
         A sample in a table takes precedence over a sample of that series and time in a day file.
         """

@@ -44,7 +44,7 @@ class FolderClaims:
         self._folder = folder
 
     def claim(self, claim: Claim) -> None:
-        """Write a claim; its time is the file server's."""
+        """Write a claim, with the time by the file server's clock."""
         content = {"run": claim.run, "holder": claim.holder, "work": claim.work, "who": claim.who}
         with files.translate_errors(self._folder):
             self._folder.mkdir(exist_ok=True)

@@ -36,7 +36,7 @@ class _Candidate:
 
 
 class LeaderElection:
-    """This process's part in the election. One thread calls `run`, or `step` every few seconds; any thread the rest."""
+    """A process in the election. Call `run`, or `step` every few seconds, in one thread; other methods in any."""
 
     def __init__(
         self, server: VictoriaMetricsServer, who: str | None = None, clock: Callable[[], float] = time.monotonic
