@@ -21,7 +21,7 @@ _RUST_MESSAGE = re.compile(r"(?:.*: )?(.+) \(os error \d+\)")
 
 @contextmanager
 def write_atomically(path: Path) -> Generator[Path]:
-    """Yield the path of a temporary file that replaces `path` in the end, unless an error occurs.
+    """Yield the path of a temporary file that replaces `path` when the `with` block ends without an error.
 
     Missing folders are created. The new file keeps the mode of the old file, unless the caller changes it. The target
     of a symbolic link is replaced, not the link. Devices and pipes, such as /dev/null, are written to directly. Raise

@@ -50,7 +50,7 @@ class Span:
 
 @dataclass(frozen=True)
 class ChartLimit:
-    """A threshold, drawn as a labelled line in the colour of its severity, or of the chart if it has none."""
+    """A threshold, drawn as a labelled line in the colour of its severity; without a severity, of the chart."""
 
     level: float
     text: str
@@ -90,7 +90,7 @@ Text: TypeAlias = str | tuple[Inline, ...]
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
-    """A paragraph; the role of a section's answer is `sentence`, of its explanation `summary`, of a remark `note`."""
+    """A paragraph; `role` is `sentence` for a section's answer, `summary` for its explanation, `note` for a remark."""
 
     text: Text
     role: Literal["", "sentence", "summary", "note"] = ""
@@ -112,7 +112,7 @@ class FactList:
 
 @dataclass(frozen=True, slots=True)
 class FigureList:
-    """The figures of a report's first screen: the value, limit and name of each figure."""
+    """The values on a report's first screen, as texts: each value, its limit and its name."""
 
     rows: tuple[tuple[str, str, str], ...]
 

@@ -1,8 +1,8 @@
 """The base of JSON documents whose fields are read from results.
 
-A field takes the attribute of its name from a result. `attribute("signal.title")` takes the attribute at a path, and
-`attribute(sentence)` the value that a function returns for the result. So a model is both schema and reader:
-`Model.model_validate(result)` is the document.
+A field takes the attribute of its name from a result. `read_attribute("signal.title")` takes the attribute at a
+path, and `read_attribute(function)` the value that a function returns for the result. So a model is both schema
+and reader: `Model.model_validate(result)` is the document.
 """
 
 from collections.abc import Callable, Mapping
@@ -20,7 +20,7 @@ _FUNCTIONS: dict[
 
 
 class _Result:
-    """A result with further attributes: `values`, and what the functions of fields return."""
+    """A result with further attributes: `values`, and what the functions of `read_attribute` return for it."""
 
     def __init__(self, result: Any, values: Mapping[str, Any]) -> None:
         self._result, self._values = result, values

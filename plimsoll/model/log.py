@@ -94,9 +94,9 @@ class Log:
     `times` are UTC instants (int64 ns), ascending. `columns` holds the values of each of `series`, NaN where there was
     no sample (infinities are no samples either). `remarks` hold everything the reader skipped, repaired or guessed.
     `path` names the log for people. `file` is the file on disk, if that differs from `path` (an archive). `sha256` is
-    the hash of the bytes if they cannot be read again, empty if there never was a file, else None. `unread` names
-    columns of which all or many values were left out because the name or the cells could not be read. `facts` are the
-    facts of counters by the keys of their series, where the format has them.
+    the hash of bytes that cannot be read again, empty if there never was a file, None if the hash is computed on
+    demand. `unread` names columns of which all or many values were left out because the name or the cells could not be
+    read. `facts` are the facts of counters by the keys of their series, where the format has them.
     """
 
     path: Path
@@ -143,7 +143,7 @@ class Log:
 
     @cached_property
     def intervals(self) -> tuple[int, ...]:
-        """The sampling interval (ns), then the differing intervals of parts; empty with fewer than two rows."""
+        """The sampling interval (ns), then the interval of each part that differs; empty with fewer than two rows."""
         return (self.interval, *(part.interval for part in self.other_intervals)) if self.interval else ()
 
     @cached_property

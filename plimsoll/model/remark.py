@@ -23,7 +23,7 @@ def join_names(names: Sequence[str], most: int) -> str:
 
 
 def shorten(text: str | None, most: int = 40) -> str:
-    """Return the text, or its beginning with dots if it is long."""
+    """Return the text, or if it is longer than `most` characters, its beginning with dots."""
     text = text or ""
     return text if len(text) <= most else text[: most - 3] + "..."
 

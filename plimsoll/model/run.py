@@ -84,7 +84,7 @@ class Recording:
 
 @dataclass(frozen=True)
 class StoredRun:
-    """A run in a store, with the list of its recordings, so that exactly these can be read or deleted.
+    """A run in a store, with the list of its recordings, so that exactly these recordings can be read or deleted.
 
     `remarks` concern the logs as a whole; `settings` is the text of the plimsoll.toml beside the logs. `whole` means
     that a folder was loaded, which should contain every host that the settings name.

@@ -24,7 +24,7 @@ class Samples:
 
     `declared` is the sampling interval (ns) if it is known from elsewhere, as for live series. `timed_as` are other
     samples with identical times, so that intervals are computed only once. `whole` are the samples from which `chosen`
-    took these.
+    selected these rows.
     """
 
     times: Times
@@ -62,7 +62,7 @@ class Samples:
 
     @cached_property
     def sampled(self) -> "Samples":
-        """The rows that hold a value, without values; the same object if all rows after the first hold a value."""
+        """The times, without values, of the rows that hold a value; `self` if at most the first row lacks a value."""
         if self.whole:
             return self.whole.sampled
         return self if np.isfinite(self.values[1:]).all() else self._filled_rows
@@ -85,7 +85,7 @@ class Samples:
 
     @cached_property
     def _filled_rows(self) -> "Samples":
-        """The times, without values, of the rows that hold a finite value; the same object if all rows do.
+        """The times, without values, of the rows that hold a finite value; `self` if all rows do.
 
         Counters of one recording often lack values in the same rows, and then share one array of times.
         """
@@ -107,7 +107,7 @@ class Samples:
 
     @cached_property
     def _by_filled_rows(self) -> "WeakValueDictionary[object, Samples]":
-        """The cache of `_filled_rows` for all samples with these times, by their rows."""
+        """The cache of `_filled_rows` that all samples with these times share, by the filled rows."""
         return self.timed_as._by_filled_rows if self.timed_as else WeakValueDictionary()
 
     def between(self, start: int | None, end: int | None) -> "Samples":

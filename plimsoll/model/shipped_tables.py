@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 
 def load_shipped_table(package: str, name: str, of: type[T]) -> T:
-    """Return a package's table as `of`: `shipped_table("plimsoll.model", "perfmon.yaml", dict[str, Entry])`.
+    """Return a package's table as `of`: `load_shipped_table("plimsoll.model", "perfmon.yaml", dict[str, Entry])`.
 
     The parsed table is cached until the table or the code of its top-level package changes. `of` is a dict, a dataclass
     or a model. A pydantic.ValidationError is a defect of Plimsoll.

@@ -58,7 +58,7 @@ class StrictDocument:
         return f"{self.file}:{line}:{column}"
 
     def only(self, places: Sequence[Place]) -> "StrictDocument":
-        """Return a smaller document with only these places and the ids of all rules, as `mistake` needs."""
+        """Return the document reduced to these places and the ids of all rules, which `mistake` needs."""
         rules = [{"id": rule.get("id")} for rule in self.data.get("rules", ())]
         return StrictDocument(self.file, {"rules": rules}, {place: self.marks[place] for place in places})
 

@@ -144,5 +144,5 @@ def parse_steady_phases(text: str, zone: Zone, start: int, end: int) -> tuple[Ph
 
 
 def is_outside(begin: int, finish: int, start: int, end: int) -> bool:
-    """Return whether a range is outside a run: before it, after it, or ending over half a day after its end."""
+    """Return whether a range lies before or after a run, or ends more than half a day after the run's end."""
     return begin > end or finish < start or finish > end + _HALF_A_DAY

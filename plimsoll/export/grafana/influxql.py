@@ -144,7 +144,7 @@ def list_chosen_conditions(selection: Selection) -> tuple[str, ...]:
 def is_subject(selection: Selection, host: str, instance: str | None = None) -> str:
     """Return the condition for the points of a host, or of one of its instances, ignoring case.
 
-    Points that an agent polled from another computer belong to that computer, as in `rules.subjects.host_of`.
+    Points that an agent polled from another computer belong to that computer, as in `rules.subjects.find_host`.
     """
     condition = _is(selection.host, host)
     if POLLED in selection.group:

@@ -77,7 +77,7 @@ _SQL = re.compile(r"(?:ms)?sql(?: ?server)?(?:\$[^: ]*)?(?:: ?| )")
 
 @dataclass(frozen=True)
 class _Clues:
-    """The content of name_clues.yaml."""
+    """The content of name_clues.yaml, where comments explain the fields."""
 
     judged: dict[str, list[str]]
     charted: dict[str, list[str]]
@@ -128,7 +128,7 @@ def is_esxtop(object_: str) -> bool:
 
 @cache
 def find_similar_needed(object_: str, counter: str) -> tuple[str, frozenset[str]]:
-    """Return the object and the counters that rules need and that have similar names; both empty if there are none."""
+    """Return the object and the counters with similar names that rules need; both empty if no name is similar."""
     plain_name = _squeeze(object_)
     judged_names = _map_squeezed_objects()
     if plain_name not in judged_names and fold_name(object_).startswith(_list_beginnings("english")):
@@ -142,7 +142,7 @@ def find_similar_needed(object_: str, counter: str) -> tuple[str, frozenset[str]
 
 @cache
 def is_foreign_name(object_: str) -> bool:
-    """Return whether an object that rules need has this name in a language, intact or garbled by a console."""
+    """Return whether an object that rules need has this name in any language, intact or garbled by a console."""
     return _simplify(object_) in _map_foreign_names()
 
 

@@ -17,7 +17,7 @@ _EXAMPLE = "docs/formats.md shows what a file of names holds"
 class _NameFile(BaseModel):
     """A file of names. Local names are the keys of `objects` and `counters`, English names their values.
 
-    `measurements`, `tags` and `fields` are the names in a server, with Telegraf's as their values.
+    `measurements`, `tags` and `fields` are the names in a server, with Telegraf's names as their values.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -47,7 +47,7 @@ def load_own_language(path: Path) -> Language:
 
 
 def load_stored_names(path: Path) -> tuple[dict[str, str], dict[str, str], dict[str, str]]:
-    """Return the names of measurements, tags and fields in a server of a user's file, with Telegraf's names."""
+    """Return a user's names of measurements, tags and fields in a server, each with Telegraf's name as its value."""
     _, file = _read(path)
     return file.measurements or {}, file.tags or {}, file.fields or {}
 

@@ -51,7 +51,7 @@ class UnknownCounter:
 
 @dataclass(frozen=True, slots=True)
 class Unrecognised:
-    """An object with unknown names of counters, of which rules may need some.
+    """An object that has counters with unknown names; rules may need some of these counters.
 
     Attributes:
         counters: The number of unknown counters, counting each instance.
@@ -72,7 +72,7 @@ class Unrecognised:
 def find_unrecognised(series: Iterable[Series]) -> list[Unrecognised]:
     """Return the objects with unknown names whose counters rules may need.
 
-    A series with an unknown name counts if one of these is true:
+    A series with an unknown name counts if one of these conditions holds:
 
     - The name is similar to a counter that rules need and that is missing.
     - Windows or SQL Server translates the object, a counter that rules need is missing, and no other counter shows
