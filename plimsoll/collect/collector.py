@@ -73,7 +73,7 @@ class Collector:
         return self._series.setdefault(name, Series(self.host, reading.measurement, reading.tags, field))
 
     def _read(self, name: str, group: Group) -> Iterable[Reading]:
-        """Return the readings of a group; none if it fails. The first failure and the recovery are logged."""
+        """Return the readings of a group; no readings if it fails. The first failure and the recovery are logged."""
         readings: list[Reading] = []
         try:
             readings.extend(group())

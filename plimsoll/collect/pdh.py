@@ -119,7 +119,7 @@ class Pdh:
         return True
 
     def value(self, counter: Counter) -> float | None:
-        """Return the value of a counter without instances, or of one instance by its path; None without a value now."""
+        """Return the value of a counter whose path is of one instance, or of none; None if there is no value now."""
         value = _Value()
         status = self._value(counter, _DOUBLE_UNCAPPED, None, byref(value)) & _WHOLE
         if status in _NO_VALUE:
@@ -128,7 +128,7 @@ class Pdh:
         return _decode_value(value)
 
     def values(self, counter: Counter) -> list[tuple[str, float | None]]:
-        """Return the name and value (None without one) of each instance of a counter; names may repeat."""
+        """Return the name and value (None: no value now) of each instance of a counter; names may repeat."""
         size, count = c_uint32(0), c_uint32(0)
         buffer = None
         for _ in range(_TRIES):  # instances may be added between two calls
@@ -174,7 +174,7 @@ class ObjectCounters:
         return frozenset(path.counter for path in [*self._counters])  # another thread may be adding some
 
     def __call__(self) -> Iterator[Reading]:
-        """Yield the current readings. Rates cover the time since the last call; the first call has none."""
+        """Yield the current readings. Rates cover the time since the last call; the first call yields no rates."""
         now = time.monotonic()
         if now - self._looked_at >= _AGAIN_S and len(self._counters) < len(self._paths):
             self._looked_at = now

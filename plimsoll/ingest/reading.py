@@ -16,7 +16,7 @@ from plimsoll.model.times import Zone
 class LogSet(NamedTuple):
     """Logs that were read, with remarks on them, and their run if they come from a store.
 
-    `whole` means that the inputs are a complete run, such as a folder, not some of its logs. `empty` are named logs
+    `whole` means that the logs are a complete run, such as a folder, not some logs of a run. `empty` are named logs
     without rows. `apart` means that the hosts were recorded at one time but need not be one system.
     """
 

@@ -83,7 +83,7 @@ def _index_columns(log: Log, host: str | None = None) -> Mapping[object, int]:
 def _remark_overlap(
     first: Log, second: Log, columns: Mapping[object, int], other_columns: Mapping[object, int]
 ) -> Remark | None:
-    """Return the remark on two recordings that share counters and times; None if they do not overlap."""
+    """Return the remark on two recordings that share counters and times; None if the recordings do not overlap."""
     both = _find_shared(first, second, columns, other_columns)
     if both and both.between:
         rows = (
@@ -109,9 +109,9 @@ def _remark_overlap(
 class _Shared(NamedTuple):
     """What two recordings share: the number of `counters`, and the rows of these counters.
 
-    `common` counts rows with the same time, `differing` their different values. Without common rows, `between` counts
-    rows that lie between rows of the other recording. `contrary` means that the values contradict each other for so
-    long that the choice of recording matters.
+    `common` counts rows with the same time, `differing` the values that differ in these rows. Without common rows,
+    `between` counts rows that lie between rows of the other recording. `contrary` means that the values contradict each
+    other for so long that the choice of recording matters.
     """
 
     counters: int

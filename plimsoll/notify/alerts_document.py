@@ -144,7 +144,7 @@ def build_document(
 
 
 def build_alert_part(alert: Alert, silences: Sequence[Silence], zone: Zone, now: int) -> AlertPart:
-    """Return an alert for the document; `silences` are the active silences, which decide whether it is silenced."""
+    """Return an alert for the document; the active `silences` decide whether the alert counts as silenced."""
     return AlertPart.model_validate(
         {
             **asdict(alert.details),

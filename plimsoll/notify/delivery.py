@@ -115,7 +115,7 @@ def _make_apprise_sender(address: str, setting: str) -> Send:
         return deliver(Message(event.title, event.text, event.worst.severity))
 
     def deliver(message: Message) -> str | None:
-        """Send a message as text. Return None, or apprise's warnings if that fails."""
+        """Send a message as text. Return None, or apprise's warnings if sending fails."""
         warnings: list[str] = []
         try:
             done = target.notify(

@@ -53,7 +53,7 @@ class Notified:
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """The alerts that a target is to get by its settings, and its quiet hours.
+    """The settings by which a target gets alerts, and its quiet hours.
 
     `packs_of` has the pack of each rule, `labels_of` the labels of each host (case-folded).
     """

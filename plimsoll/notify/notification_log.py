@@ -1,7 +1,7 @@
 """The notification log in alerts.db, with the news that each target received.
 
 There is no queue of messages: the next message is computed from the alerts and the log, so a waiting message is never
-out of date. An attempt is recorded before it is made, and its news after it succeeded: if the process is killed in
+out of date. An attempt to send is recorded before it is made, the news after a success: if the process is killed in
 between, a message may be sent twice, but none is lost.
 """
 

@@ -34,7 +34,7 @@ def redact_address(address: str) -> str:
 
 
 def hide(text: str, addresses: Iterable[str]) -> str:
-    """Return the text with these addresses, and the secret parts of them, replaced."""
+    """Return a text in which these addresses, and the secret parts of the addresses, are replaced."""
     for secret in sorted({part for address in addresses for part in _find_secrets(address)}, key=len, reverse=True):
         text = re.sub(re.escape(secret), _HIDDEN, text, flags=re.IGNORECASE)
     return text

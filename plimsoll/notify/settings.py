@@ -77,7 +77,7 @@ class QuietSettings(Strict):
 
 @dataclass(frozen=True, slots=True)
 class QuietHours:
-    """Quiet hours, and the time zone in which they are meant."""
+    """Quiet hours, and the time zone of their times of day."""
 
     zone: Zone
     settings: QuietSettings = field(default_factory=QuietSettings)

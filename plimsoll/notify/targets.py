@@ -28,8 +28,8 @@ _log = logging.getLogger(__name__)
 class NotifyTarget:
     """Composes and sends the messages to one target.
 
-    While this process is not `on_duty`, another `plimsoll up` that judges the same hosts notifies the target. Problems
-    of this process itself are sent in any case.
+    While this process is not `on_duty`, another `plimsoll up` that judges the same hosts notifies the target. Alerts
+    about problems of this process are sent in any case.
     """
 
     def __init__(

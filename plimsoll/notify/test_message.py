@@ -71,7 +71,7 @@ class TargetTester:
     def send(self, name: str) -> str | None:
         """Send a test message to a target. Return None, or the reason why sending failed.
 
-        Raise Unusable if there is no such target, or if its last test was less than a minute ago.
+        Raise Unusable if there is no such target, or if the target's last test was less than a minute ago.
         """
         target = self._targets.get(name)
         if target is None:

@@ -65,7 +65,7 @@ WEBHOOKS = dict.fromkeys(Alertmanager.schemes, Alertmanager)
 
 
 def close_opsgenie(address: str, api_key: str, event: MessageEvent) -> str | None:
-    """Close the alert with the event's key, by POST to Opsgenie's `address`. Return None, or why that failed."""
+    """Close the alert with the event's key, by POST to Opsgenie's `address`. Return None, or why closing failed."""
     url = f"{address}/{quote(event.key, safe='')}/close?identifierType=alias"
     return post(url, {"source": "Plimsoll", "note": event.text[:25_000]}, {"Authorization": f"GenieKey {api_key}"})
 
@@ -80,7 +80,7 @@ def open_pool(address: str) -> urllib3.PoolManager:
 
 
 def post(address: str, content: Mapping[str, object], headers: Mapping[str, str]) -> str | None:
-    """POST JSON, without following redirects. Return None, or why that failed."""
+    """POST JSON, without following redirects. Return None, or the reason why the request failed."""
     try:
         with open_pool(address) as pool:
             answer = pool.request(
@@ -119,7 +119,7 @@ def _encode_event(event: MessageEvent) -> dict[str, Any]:
 
 
 def _encode_message(message: Message) -> dict[str, Any]:
-    """Return the alert for a message that is not about incidents, such as a test."""
+    """Return an alert in Alertmanager's format for a message that is not about incidents, such as a test."""
     return {
         "status": "firing",
         "labels": {"alertname": "plimsoll", "severity": message.level},

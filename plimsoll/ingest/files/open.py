@@ -45,9 +45,9 @@ class _ArchiveEntry(NamedTuple):
 class LogContent:
     """The bytes of one log: a file, a pipe, or one file of an archive.
 
-    `name` is the path for messages, with the name in the archive. `member` is True if the archive has several files.
-    `refused` is the error if this file could not be unpacked. `sha256` is set if the input cannot be read again (a
-    pipe).
+    `name` is the path for messages, followed by the name in the archive, if any. `member` is True if the archive has
+    several files. `refused` is the error if this file could not be unpacked. `sha256` is set if the input cannot be
+    read again (a pipe).
     """
 
     name: str
@@ -171,7 +171,7 @@ def _list_logs_inside(content: LogContent, room: _UnpackBudget, depth: int) -> I
 
 
 def _detect_archive(data: Data) -> str | None:
-    """Return `ZIP` or `TAR` if the bytes are such an archive; otherwise None."""
+    """Return the kind of archive that the bytes are, `ZIP` or `TAR`; None for other bytes."""
     if data[:4] in _ZIP:
         return "ZIP"
     if data[257:262] == b"ustar":

@@ -56,7 +56,7 @@ def convert_to_utc(
 ) -> Times:
     """Return the instants (UTC, ns) of rows in file order; `local` are wall-clock times (ns, as if they were UTC).
 
-    The rules of a named zone apply. With a fixed offset, the rules of its Windows name in zones.yaml apply as long as
+    The rules of a named zone apply. With a fixed offset, the rules of the zone's Windows name (zones.yaml) apply while
     offset and rows agree with them. Otherwise a step of exactly one hour counts as a change of daylight saving time:
     back, or forward over a whole hour in the small hours of a Sunday in spring or autumn. Each change gets a remark.
     `headers` are the lines that repeat the header: after each, another recording begins, with the header's offset.

@@ -39,7 +39,7 @@ class _At:
 
 
 class CounterState:
-    """The latest samples of one metric group, either of one instance or of all instances that a total adds up."""
+    """The latest samples of one metric group: of one instance, or of all instances of which a total is computed."""
 
     def __init__(self, group: MetricGroup, host: str, labels: dict[str, str]) -> None:
         self.used = 0

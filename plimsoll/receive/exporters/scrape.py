@@ -33,7 +33,7 @@ _LONGEST_SHOWN = 60
 
 
 class Sample(NamedTuple):
-    """A sample of an exporter: metric name, text of the labels, value, and time (UTC ns; None if it gives no time)."""
+    """A sample of an exporter: metric name, text of the labels, value, and time (UTC ns; None if not given)."""
 
     name: str
     labels_text: bytes

@@ -156,7 +156,7 @@ class Translator:
         return b"\n".join(written)
 
     def missing(self, now: int) -> Mapping[HostKey, Mapping[str, Resource]]:
-        """Return, by host, the metrics that never come though other metrics of their group do, with their resource.
+        """Return, by host, metrics that never come though others of their metric group do, each with its resource.
 
         Only metrics from which signals of a resource are computed count. The caller must hold `lock`.
         """
@@ -286,7 +286,7 @@ class AcceptedMetrics:
     ) -> None:
         """Add samples (UTC ns, value) of a series; `key` and `series` are as in `Translator.place`.
 
-        Raise TooManySamples if the message has too many.
+        Raise TooManySamples if the message has too many samples.
         """
         self.samples += len(samples)
         if self.samples > MOST_SAMPLES:

@@ -32,7 +32,7 @@ class ParsedLine(NamedTuple):
     """The parts of a line: measurement and tags (`head`), numeric fields, the number of other fields, and the time.
 
     All parts are unchanged bytes of the line, except that numbers are in the form that `float` reads. `time` is empty
-    if the line has none.
+    if the line has no time.
     """
 
     head: bytes

@@ -41,7 +41,7 @@ def open_samples(
 
 
 class PrometheusSamples(SampleReader):
-    """A reader of a server's samples: `series` reads the samples of hosts, then `read` returns them, only once.
+    """A reader of a server's samples: `series` reads the samples of hosts, then `read` returns each sample once.
 
     `signals` decide which metrics are read. `notify` is called with a sentence on the progress every few seconds.
     """
@@ -87,7 +87,7 @@ class PrometheusSamples(SampleReader):
         return FoundSeries(sorted((parts[0][0] for parts in self._samples.values()), key=lambda s: s.key), 0)
 
     def read(self, series: Sequence[Series], start: int, end: int) -> list[Samples]:
-        """Return the samples in a range of series that `series` has read; a second call finds none."""
+        """Return the samples in a range of series that `series` has read; a second call returns no samples."""
         return [join_spellings(s, self._samples.pop(s.key, [])).between(start, end) for s in series]
 
     def _list_targets(self, names: Sequence[str], first: int, last: int, hosts: set[str]) -> Iterator[list[str]]:

@@ -10,7 +10,7 @@ from plimsoll.model.shipped_tables import load_shipped_table
 
 
 class BlgError(Exception):
-    """The error that a binary log is damaged or not supported; its text continues after `the binary log`."""
+    """The error that a binary log is damaged or not supported; its text completes a sentence: `the binary log ...`."""
 
 
 _CODES = {"u1": "B", "u2": "H", "u4": "I", "u8": "Q", "i4": "i", "i8": "q"}

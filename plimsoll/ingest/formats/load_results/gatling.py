@@ -73,7 +73,7 @@ def _find_state_column(data: Data) -> int | None:
 
 
 def _count_users(rows: pl.DataFrame) -> tuple[Times, Values] | None:
-    """Return the times (UTC ns) and the number of users after each start or end of a user; None without such lines."""
+    """Return the times (UTC ns) and the number of users after each start or end of a user; None without users."""
     if not len(rows):
         return None
     sign = max((2, 3), key=lambda at: int(rows[f"c{at}"].is_in(["START", "END"]).sum()))

@@ -106,7 +106,7 @@ def drop_transactions(rows: pl.DataFrame, remarks: Remarks) -> pl.DataFrame:
 def sum_users(counts: pl.DataFrame) -> tuple[Times, Values] | None:
     """Return times (UTC ns), and at each time the number of users of all injectors together.
 
-    `counts` has the columns `time`, `threads` (the users of one injector) and `injector`. Return None if it is empty.
+    `counts` has the columns `time`, `threads` (the users of one injector) and `injector`. Return None without rows.
     """
     if not len(counts):
         return None

@@ -51,7 +51,7 @@ _TO_DO = "export the log again with relog, or write the paths there"
 
 
 def find_stated_separator(header: bytes) -> bytes | None:
-    """Return the separator that a header's first cell states (PDH-CSV or PDH-TSV); None if it states none."""
+    """Return the separator that a header's first cell states (PDH-CSV or PDH-TSV); None if the cell states neither."""
     match = _SIGN.match(header)
     return match and (b"," if match[1] == b"C" else b"\t")
 
@@ -165,7 +165,7 @@ def _split_cells(header: str, separator: str) -> tuple[list[str], bool]:
 def _fit_last_separator(cells: list[str], first: bytes, separator: str, remarks: Remarks) -> None:
     """Add or remove an empty last cell of the header, to fit the first row.
 
-    The two lines differ if only one of them ends with a separator.
+    Header and first row differ if only one of the two lines ends with a separator.
     """
     row = first.rstrip(b"\r")
     is_behind = row.endswith(f'"{separator}'.encode())

@@ -78,7 +78,7 @@ _AIX = "record the host with Telegraf for AIX, or export its counters as a table
 def _parse_stamp(row: str, place: str) -> int:
     """Return the time in the cells of a line ZZZZ, `22:21:21,27-NOV-2026`: local time in ns as if it were UTC.
 
-    `place` names the line in the error Unusable, raised if there is no time.
+    Raise Unusable, naming `place`, if the cells have no time.
     """
     time, _, rest = row.partition(",")
     date = rest.partition(",")[0]
@@ -91,7 +91,7 @@ def _parse_stamp(row: str, place: str) -> int:
 
 @cache
 def _parse_day(date: str) -> int | None:
-    """Return the first moment of a day (ns), `27-NOV-2026` in any locale; None if it is no date."""
+    """Return the first moment of a day (ns), written `27-NOV-2026` in any locale; None for other text."""
     for at, month in enumerate(_MONTHS, 1):
         date = date.replace(f"-{month}-", f"-{at:02}-")
     for form in ("%d-%b-%Y", "%d-%m-%Y"):

@@ -279,7 +279,7 @@ class HostRecording:
 
 
 def number(cell: str | float) -> float | None:
-    """Return the finite number in a cell, with decimal point or comma; None if the cell has no such number."""
+    """Return the finite number in a cell, with decimal point or comma; None for other text."""
     try:
         value = float(cell.replace(",", ".") if isinstance(cell, str) and "," in cell else cell)
     except (ValueError, TypeError):
@@ -288,7 +288,7 @@ def number(cell: str | float) -> float | None:
 
 
 def parse_wide_columns(tool: str, header: Sequence[str]) -> list[tuple[str, str, str] | None]:
-    """Return the (table, instance, column) in each name of a header; None for a name without them."""
+    """Return the (table, instance, column) in each name of a header; None for a name in another form."""
     patterns = [re.compile(pattern) for pattern in load_recorder(tool).names]
     matches = [next(filter(None, (pattern.fullmatch(name) for pattern in patterns)), None) for name in header]
     return [match and (match["table"], match["instance"] or "", match["column"]) for match in matches]

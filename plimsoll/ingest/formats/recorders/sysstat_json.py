@@ -1,7 +1,7 @@
 """Reads the JSON of iostat, mpstat and sadf (`-o JSON`, `sadf -j`), and sadf's XML (`sadf -x`).
 
-The first report of iostat, and the only report of mpstat, are averages since boot and left out. A file that was not
-closed, because its recorder was killed, is read to its last complete report.
+The first report of iostat, and a single report of mpstat, cover the time since boot, and are left out. A file that was
+not closed, because its recorder was killed, is read to its last complete report.
 """
 
 import json

@@ -1,6 +1,6 @@
 """Reads output with a row for each time, and column names that contain the table and the instance.
 
-Such output is that of collectl (`-P`), dool and dstat (`--output`), and PCP's `pmrep -o csv`.
+The recorders are collectl (`-P`), dool and dstat (`--output`), and PCP's `pmrep` (`-o csv`).
 """
 
 import csv
@@ -37,7 +37,7 @@ class WideFormat:
     since_boot: bool = False
 
     def sniff(self, text: Text) -> bool:
-        """Return whether the file begins as the recorder's does, with the header in its first 8 KB."""
+        """Return whether the file begins as the recorder's files do, with the header in its first 8 KB."""
         head = text.data[: text.first_line[1] + _HEAD].decode("utf-8", errors="replace")[text.first_line[1] :]
         return bool(re.match(self.begins, head) and re.search(self.header, head, re.MULTILINE))
 

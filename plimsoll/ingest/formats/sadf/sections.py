@@ -1,10 +1,10 @@
 """The sections of `sadf -d`, and the series that Telegraf's `inputs.sysstat` makes of them.
 
 Telegraf reads `sadf -p` and stores each option of sar in a measurement of its sample configuration (`-u` as `cpu_util`,
-`-P ALL` as `per_cpu`, `-d` as `disk`, `-n ALL` as `network`). Telegraf has no names for power, filesystems, terminals
-and pressure; those names are ours. Two more names differ, where Telegraf uses one name for two quantities: all
-processors together are only in `cpu_util`, single processors only in `per_cpu`; and the NFS client is `network_nfs`, as
-its `retrans/s` is not TCP's.
+`-P ALL` as `per_cpu`, `-d` as `disk`, `-n ALL` as `network`). For power, filesystems, terminals and pressure, which
+Telegraf does not name, the names are Plimsoll's own. Two more names differ, where Telegraf uses one name for two
+quantities: all processors together are only in `cpu_util`, single processors only in `per_cpu`; and the NFS client is
+`network_nfs`, as its `retrans/s` is not TCP's.
 """
 
 import re

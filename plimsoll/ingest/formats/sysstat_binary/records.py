@@ -127,7 +127,7 @@ class SaFile:
         return Activity(layout, self._make_dtype(layout, types, size), size * subitems, count, bool(has_count))
 
     def _make_dtype(self, layout: ActivityLayout | None, types: list[int], size: int) -> np.dtype[np.void]:
-        """Return the structure of an item; a C long occupies 8 bytes, even where it has only 4."""
+        """Return the structure of an item. A C long takes 8 bytes in the file, even on machines where it has only 4."""
         fields: dict[str, tuple[str, int]] = {}
         if layout is not None:
             starts = (0, 8 * types[0], 8 * sum(types[:2]))
