@@ -37,8 +37,8 @@ T = TypeVar("T")
 class Thresholds:
     """The documented limits that one or both of two runs crossed: the worst finding for each signal and subject.
 
-    `only_first` and `only_second` are limits that the other run held. `unjudged` are limits that one run crossed and
-    whose rule was not judged in the other run.
+    `only_first` are limits that the second run held, `only_second` limits that the first run held. `unjudged` are
+    limits that one run crossed and whose rule was not judged in the other run.
     """
 
     only_first: tuple[Finding, ...]
@@ -89,8 +89,8 @@ class Comparison:
     """A run (`second`) compared with its baseline: one run (`first`), or several (`earlier`, then `first`).
 
     `requested_phase` is the name of the phase to judge; None for the steady phase, or the whole run if there is none.
-    The baseline begins with the change `accepted`, and ends before the change of level `changed`; None if there is no
-    such change.
+    `accepted` is the accepted change with which the baseline begins, and `changed` the change of level before which the
+    baseline ends; each is None if there is no such change.
     """
 
     first: RunSide
@@ -105,7 +105,7 @@ class Comparison:
 
     @cached_property
     def reviews(self) -> tuple[Review, Review]:
-        """The reviews of both runs."""
+        """The reviews of the first and of the second run."""
         return self.first.review, self.second.review
 
     @cached_property
@@ -170,7 +170,7 @@ class Comparison:
         )
 
     def of(self, *outcomes: ComparisonOutcome) -> list[Compared]:
-        """Return the comparisons of the phase of the answer that have one of the `outcomes`."""
+        """Return the comparisons in the phase of the answer whose outcome is one of `outcomes`."""
         return [compared for compared in self.judged if compared.outcome in outcomes]
 
     def within_limits(self, *outcomes: ComparisonOutcome) -> list[Compared]:
@@ -196,8 +196,8 @@ class Comparison:
     def reshaped(self) -> list[Reshaped]:
         """The changes of distributions that means hide.
 
-        Peaks and noise are those of the phase of the answer; stalls and failures those of the requested phase, else of
-        the whole run.
+        Peaks and noise are compared in the phase of the answer; stalls and failures in the requested phase, else in the
+        whole run.
         """
         phase = self.phase if self.requested_phase else self.phases[-1]
         runs = [(other, same) for other in (*self.against, self) if (same := other.named(phase.name))]
@@ -298,7 +298,7 @@ class Comparison:
         return next((phase for phase in self.phases if phase.name == name), None)
 
     def effect(self, phase: CommonPhase) -> LoadEffect:
-        """Return the range of factors by which the load of the second run differs from that of the first in a phase."""
+        """Return the range of factors by which the load changes from the first run to the second in a phase."""
         return self._cache_result(
             "effect", phase, lambda: load_effect(self.load_in(phase), self.reviews, phase, self.levels(phase))
         )

@@ -68,17 +68,17 @@ class Compared:
         name: The name of the signal.
         subject: The subject in the first run.
         other: The subject in the second run.
-        baselines: The levels of the baselines; `first` is the last of them.
+        baselines: The levels of the baselines; `first` is the level of the last baseline.
         difference: The mean of the second run less the mean of the baselines, with the error within the runs.
         between: The mean of the second run less the mean expected from baselines and load, with the error between runs.
-        expected: The range that the load lets expect, relative to the last baseline.
-        loads: The load compared with the load of each baseline; None for a baseline if no load was recorded.
-        crossed: The rank of the signal's limit among the limits that one run alone crossed; None if not among them.
+        expected: The range expected because of the load, relative to the last baseline.
+        loads: The comparison of the load with each baseline; None for a baseline if no load was recorded.
+        crossed: The rank of the signal's limit in `Thresholds.order`; None unless one run alone crossed the limit.
         crossed_in: Which run alone crossed the documented limit; None if no run or both did.
         phase: The name of the phase.
-        where: The text that names the place, such as `sum of 3`; empty if the subjects name it.
+        where: The text shown instead of the subjects' names, such as `sum of 3`; empty if the names are shown.
         in_use: The memory in use in the last baseline, for a signal of available memory; None if unknown.
-        span: The lowest and the highest mean that the baselines let expect at the load of the second run.
+        span: The lowest and the highest mean expected from a baseline at the load of the second run.
         chance: The p-value of `between`, corrected for the number of compared signals.
     """
 
@@ -118,9 +118,9 @@ class Compared:
     ) -> "Compared":
         """Return the comparison of a signal in the second run with the last baseline and the `earlier` baselines.
 
-        `levels` are the levels in the last baseline and in the second run. `expected` (the ranges that the load lets
-        expect) and `loads` (the comparisons of the load) have an entry for each baseline, the last baseline last.
-        `details` are further fields.
+        `levels` are the levels in the last baseline and in the second run. `expected` (ranges expected because of the
+        load) and `loads` (comparisons of the load) have an entry for each baseline, the last baseline last. `details`
+        are further fields of the comparison.
         """
         baselines, second = (*earlier, levels[0]), levels[1]
         bands = expected or [SAME] * len(baselines)
@@ -192,7 +192,7 @@ class Compared:
 
     @property
     def shift(self) -> float | None:
-        """The median difference from blocks of the baseline to blocks of the second run; None if `ranks` is None."""
+        """The median, over all pairs of blocks, of second run less baseline; None if `ranks` is None."""
         return shift(self.first.blocks, self.second.blocks) if self.ranks else None
 
     @property
@@ -266,7 +266,7 @@ class Compared:
 
     @property
     def is_outside(self) -> bool:
-        """Whether the mean of the second run is outside `span`, the range of means that the baselines let expect."""
+        """Whether the mean of the second run is outside `span`, the range of means expected from the baselines."""
         return not self.span[0] <= self.second.mean.mean <= self.span[1]
 
 

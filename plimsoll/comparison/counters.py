@@ -49,7 +49,7 @@ class Counter:
 
     @property
     def costs(self) -> bool:
-        """Whether the name says that more is worse, and the counter is over 1.5 times as high (a queue over twice)."""
+        """Whether the name says that more is worse, and the counter rose by more than half (a queue to over twice)."""
         limit = _GROWN * self.before
         if "queue" in _shorten_name(self.series).casefold():
             limit = max(_QUEUE_GROWN * self.before, self.before + _WAITING)

@@ -24,7 +24,7 @@ _FALL = 0.05  # of what climbs, as a share; our choice
 
 
 def find_new_crossings(comparison: Comparison) -> list[Finding]:
-    """Return the findings of the second run whose crossing counts against every baseline."""
+    """Return the findings whose limit the second run crossed significantly in comparison with every baseline."""
     baselines = (comparison, *comparison.against)
     return [
         finding

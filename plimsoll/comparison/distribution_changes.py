@@ -143,7 +143,7 @@ def _select_significant(
 
 
 def _compare_peaks(compared: Compared) -> _Judged:
-    """Return the change of peaks against the baseline from which the change is least significant."""
+    """Return the change of peaks since the baseline from which the change is least significant."""
     return max(
         (_compare_peaks_against(compared, level) for level in compared.baselines), key=lambda judged: judged.chance
     )
@@ -164,7 +164,7 @@ def _compare_peaks_against(compared: Compared, level: SignalLevel) -> _Judged:
 
 
 def _compare_noise(compared: Compared) -> _Judged:
-    """Return the change of noise, without noise that follows the load; `before` is of the noisiest baseline."""
+    """Return the change of noise, without noise that follows the load; `before` is the noisiest baseline's noise."""
     loads = compared.loads if compared.treatment.shape == "all" else ()
     beside = [load.first if load else None for load in loads] or [None] * len(compared.baselines)
     first = [np.abs(_compute_roughness(*pair)) for pair in zip(compared.baselines, beside, strict=True)]

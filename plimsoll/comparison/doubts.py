@@ -98,7 +98,7 @@ def _doubt_surprises(comparison: Comparison) -> Iterator[str]:
 
 
 def find_suspects(comparison: Comparison) -> list[Compared]:
-    """Return the critical signals that are perhaps worse by more than their tolerance, or crossed a limit meanwhile."""
+    """Return critical signals that are probably but not certainly worse, or whose limit only the second run crossed."""
     differing = comparison.of(ComparisonOutcome.SPREAD, ComparisonOutcome.UNCLEAR)
     worse = [compared for compared in differing if compared.treatment.critical and compared.is_worse]
     likely = [compared for compared in worse if compared.is_outside and compared.chance < PERHAPS]
@@ -106,7 +106,7 @@ def find_suspects(comparison: Comparison) -> list[Compared]:
 
 
 def find_new_troubles(comparison: Comparison) -> list[News]:
-    """Return the troubling insights, such as a leak, that only the second run has."""
+    """Return the harmful facts from insights, such as a leak, that only the second run shows."""
     hosts = comparison.hosts
 
     def as_in_first(key: SubjectKey) -> SubjectKey:

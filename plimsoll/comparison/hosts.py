@@ -1,4 +1,4 @@
-"""Matches the hosts of one run with those of another."""
+"""Matching of the hosts of one run with the hosts of another run."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -46,7 +46,7 @@ class Hosts:
     ) -> "Hosts":
         """Match hosts by name, or by `renamed` (old name: new name).
 
-        With `match`, the rest are matched in order if both runs have equally many of them.
+        With `match`, the remaining hosts are matched in order if both runs have equally many.
         """
         by_key = {make_host_key(host): host for host in second}
         called = {make_host_key(old): make_host_key(new) for old, new in (renamed or {}).items()}
@@ -67,8 +67,8 @@ class Hosts:
     ) -> "Hosts":
         """Match the hosts of two runs by name, or by `renamed` (old name: new name).
 
-        The rest are matched in order: with `match` if they are equally many, else within a role if both runs have
-        equally many hosts of the role.
+        The remaining hosts are matched in order: with `match` if both runs have equally many, else within each role of
+        which both runs have equally many hosts.
         """
         result = cls.of(first.hosts, second.hosts, match=match, renamed=renamed)
         # The hosts of each run by role: the set of packs that apply only to such hosts.
@@ -95,7 +95,7 @@ class Hosts:
         return {make_host_key(right): make_host_key(left) for left, right in self.pairs}
 
     def in_first(self, key: Key) -> Key:
-        """Return the first run's names of a host and instance of the second; for an unmatched host, an unused name."""
+        """Return a second run's host and instance by their first run's names; an unmatched host gets an unused name."""
         return self.first_of.get(key[0], f"{key[0]}\0"), self.instances.get(key, key[1])
 
     @property
@@ -146,7 +146,7 @@ def _map_instances(second: Review, renamed: Mapping[str, str]) -> dict[Key, str]
 
 
 def find_role(host: str, run: Review) -> frozenset[str]:
-    """Return the role of a host: the names of the rule packs for one kind of host that apply to it.
+    """Return the role of a host: the names of the rule packs that apply to it but not to every host.
 
     The role is empty if no such pack applies.
     """

@@ -141,7 +141,7 @@ def load_effect(
     phase: CommonPhase,
     levels: Mapping[tuple[str, Key], SignalLevel],
 ) -> LoadEffect:
-    """Return the range of factors by which the load of the second run differs, or may differ if it was not recorded.
+    """Return the range of factors by which the load changes, or may change if not recorded, from first to second run.
 
     `levels` are the levels of the baseline's signals. Lost throughput explains only signals that became less.
     """
@@ -172,7 +172,7 @@ def _is_different(compared: Compared) -> bool:
 
 
 def list_shared_work(reviews: tuple[Review, Review], phase: CommonPhase) -> list[float]:
-    """Return 1 and the factor by which an unrecorded load may have changed at most; empty if nothing suggests that.
+    """Return 1 and the largest factor by which an unrecorded load may have changed; empty if nothing suggests a change.
 
     Processor time and disk accesses that rose together, or fell together, suggest a change.
     """
@@ -187,7 +187,7 @@ def list_shared_work(reviews: tuple[Review, Review], phase: CommonPhase) -> list
 
 
 def _compute_ratio(reviews: tuple[Review, Review], phase: CommonPhase, names: tuple[str, ...]) -> float | None:
-    """Return the second run's total divided by the first's, of the first signal of `names` in both runs; else None."""
+    """Return the ratio of totals, second run to first, of the first signal of `names` in both runs; else None."""
     first, second = reviews
     for name in names:
         before, after = sum(_list_means(first, name, phase.first)), sum(_list_means(second, name, phase.second))

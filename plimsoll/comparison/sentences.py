@@ -54,14 +54,14 @@ def format_levels(compared: Compared) -> str:
 
 
 def format_interval(compared: Compared) -> str:
-    """Return the interval of the difference as shares: ` (−1.2 % to +0.4 %)`; empty if there is no error or share."""
+    """Return the interval of the difference as shares: ` (−1.2 % to +0.4 %)`; empty without an error or a share."""
     if compared.before <= 0 or not compared.difference.error:
         return ""
     return " ({} to {})".format(*(_format_signed(end / compared.before) for end in compared.difference.interval()))
 
 
 def _describe_per_operation(compared: Compared) -> str:
-    """Return the change per operation: `, +9 % for each operation`; empty unless a recorded load explains a part."""
+    """Return the change per operation: `, +9 % for each operation`; empty if no recorded load explains any of it."""
     is_known = (
         any(compared.loads)
         and compared.treatment.load == "proportion"

@@ -89,7 +89,7 @@ def _group_by_instance(lone: Sequence[Lone]) -> dict[tuple[str, str], dict[str, 
 
 
 def _pair_instances(mine: Mapping[str, set[str]], theirs: Mapping[str, set[str]]) -> Iterator[tuple[str, str]]:
-    """Yield pairs of instances that look the same: with one drive letter (`1 D:`, `2 D:`), or the only two left."""
+    """Yield pairs of instances that look the same: with one drive letter (`1 D:`, `2 D:`), or the only unpaired two."""
     letters = [{_find_letter(name): name for name in entries if _find_letter(name)} for entries in (mine, theirs)]
     same = [(letters[0][letter], letters[1][letter]) for letter in letters[0] if letter in letters[1]]
     yield from ((name, other) for name, other in same if mine[name] & theirs[other])

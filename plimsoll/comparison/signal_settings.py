@@ -58,12 +58,12 @@ Growth = Literal["proportion", "waiting", "queue", "partly", "none"]
 class LoadEffect:
     """The lowest and the highest factor by which the load of the second run may differ from that of the baseline.
 
-    `utilisations` (0 to 1, sample by sample) are those of the baseline's resources, by the subject in the second run.
+    `utilisations` has the samples of each resource's use in the baseline (0 to 1), by the subject in the second run.
 
     A resource also has work when idle, so its use grows by a factor between the square root of the load's factor and
-    that factor. Times grow at most as 1 / (1 - utilisation), as with one server (Kleinrock, "Queueing systems", 1975).
-    A queue of c servers is about u^e / (1 - u) long, e = sqrt(2 (c + 1)) (Sakasegawa, "An approximation formula",
-    1977); `e` is taken from the measured queue.
+    the load's factor. Times grow at most as 1 / (1 - utilisation), as with one server (Kleinrock, "Queueing systems",
+    1975). A queue of c servers is about u^e / (1 - u) long, e = sqrt(2 (c + 1)) (Sakasegawa, "An approximation
+    formula", 1977); `e` is taken from the measured queue.
     """
 
     low: float = 1.0
@@ -72,7 +72,7 @@ class LoadEffect:
 
     @property
     def saturates(self) -> bool:
-        """Whether the load of the second run exceeds what a resource can do for a tenth of the time or more."""
+        """Whether, for a tenth of the time or more, the load of the second run exceeds what a resource can do."""
         return any(self.high * float(np.quantile(busy, _OFTEN)) >= 1 for busy in self.utilisations.values())
 
     def band(
@@ -85,9 +85,9 @@ class LoadEffect:
     ) -> Band:
         """Return the range expected of a signal that follows the load as `growth` says.
 
-        `level` is the signal's mean in the baseline. A queue is for the resource of its `subject`, else for the busiest
-        resource. A signal in proportion to the load grows by the load's factor to the power of `smallest_growth` or
-        more.
+        `level` is the signal's mean in the baseline. A queue is taken to be that of the resource `subject`, else of the
+        busiest resource. A signal in proportion to the load grows by the load's factor to the power of
+        `smallest_growth` or more.
         """
         if growth == "none" or self.low == self.high == 1:
             return Band(whole=whole)
@@ -191,11 +191,11 @@ class Treatment:
         return self.primary and self.critical and self.load == "proportion"
 
     def tolerated(self, baseline: float) -> float:
-        """Return the largest change from a baseline that does not matter."""
+        """Return the largest change that does not matter for a signal with the mean `baseline`."""
         return max(self.tolerance * abs(baseline), self.smallest)
 
     def tolerated_in_series(self, level: float) -> float:
-        """Return the largest change from a level that does not matter in a series of runs."""
+        """Return the largest change that does not matter in a series of runs with the mean `level`."""
         return max(self.tolerance_of_series * abs(level), self.smallest)
 
     @property

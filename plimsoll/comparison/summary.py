@@ -190,7 +190,7 @@ def _describe_failures(comparison: Comparison) -> str:
 
 
 def _describe_baseline(comparison: Comparison) -> str:
-    """Return the baseline in words: `this run of X`, or `3 runs of the baseline`."""
+    """Return the baseline in words: the name of its only run, or `3 runs of the baseline`."""
     count = len(comparison.earlier) + 1
     return f"{format_count(count, 'run')} of the baseline" if count > 1 else comparison.first.called
 
