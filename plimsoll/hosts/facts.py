@@ -190,8 +190,8 @@ def _find_processors(columns: Columns) -> Iterator[tuple[str, Fact, float]]:
 def _find_memory(columns: Columns) -> Iterator[tuple[str, Fact, float]]:
     """Yield a host and its installed memory (MB) for each source that shows it.
 
-    The sources are Telegraf, Windows, and sysstat (used memory in KB divided by its percentage). On Windows it is the
-    total of the NUMA nodes, or without a total the sum of the nodes if they are numbered from 0 on without a gap.
+    The sources are Telegraf, Windows, and sysstat (used memory in KB divided by its percentage). On Windows the memory
+    is the total of the NUMA nodes; without a total, the sum of the nodes if these are numbered from 0 without a gap.
     """
     nodes: dict[str, dict[str, float]] = {}
     for name, size in _MEMORY.items():
@@ -225,7 +225,7 @@ def _select_positive(columns: Columns, field: tuple[str, str]) -> Iterator[tuple
 def list_contradictions(configured: ConfiguredFacts, recorded: RecordedFacts, logs: Sequence[Log]) -> Iterator[str]:
     """Yield a message for each fact in plimsoll.toml that the host's logs contradict.
 
-    Fewer processors in the logs than configured are no contradiction, as a log may have only some of them.
+    Fewer processors in the logs than configured are no contradiction, as a log may lack some processors.
     """
     for subject, facts in configured.items():
         shown = recorded.get(subject.key, {})

@@ -70,7 +70,7 @@ class ObjectiveLimits(BaseModel):
 
     @property
     def set_limits(self) -> Mapping[Measure, Healthy]:
-        """The limits that are set, by what they limit."""
+        """The limits that are set, by the field that sets them, such as `response_p95`."""
         return {measure: limit for measure in _MEASURES if (limit := getattr(self, measure)) is not None}
 
 
@@ -94,7 +94,7 @@ class ObjectiveSettings(ObjectiveLimits):
 def parse_time_limits(typed: Sequence[str]) -> dict[str, float]:
     """Return the limits on response times of all requests (s), by signal, from texts like `response_p95=500ms`.
 
-    Raise ValueError, saying what is wrong, if a text is not like that.
+    Raise ValueError, saying what is wrong, if a text is malformed.
     """
     limits: dict[str, float] = {}
     for text in typed:
@@ -143,7 +143,7 @@ def make_objective(settings: ObjectiveSettings) -> Pack | None:
 
 
 def _make_rule(settings: ObjectiveSettings, id_: str, signal: str, measure: Measure, limit: Healthy) -> Rule:
-    """Return the rule for one limit of the objective; `measure` (`response_p95`) names its signal."""
+    """Return the rule for one limit of the objective on `signal`; `measure` is the limit's field in the table."""
     waits = measure != "errors"
     summary = "Requests took longer than the objective allows." if waits else "More requests failed than may."
     rule = Rule(

@@ -45,13 +45,13 @@ def list_changed_hosts(folder: Path, rule: str) -> set[str]:
 
 
 def read_overlay(folder: Path, name: str = FILE_NAME) -> str:
-    """Return the content of limits.toml, or of another such file; empty if there is no file."""
+    """Return the content of limits.toml, or of the file `name` in `folder`; empty if the file does not exist."""
     path = folder / name
     return read_settings_text(path) if os.path.lexists(path) else ""
 
 
 def save(folder: Path, content: str, name: str = FILE_NAME) -> None:
-    """Write limits.toml, or another such file, for its owner alone; if the content is empty, remove the file."""
+    """Write limits.toml, or the file `name`, readable by its owner alone; remove the file if the content is empty."""
     path = folder / name
     if not content:
         path.unlink(missing_ok=True)
@@ -62,7 +62,7 @@ def save(folder: Path, content: str, name: str = FILE_NAME) -> None:
 
 
 def change_limit(folder: Path, catalogue: Catalogue, rule: Rule, host: str, form: Mapping[str, str], who: str) -> str:
-    """Change a rule's limit for a host, to the form's `healthy` and `for`, with its `reason` and the name `who`.
+    """Change a rule's limit for a host, to the form's `healthy` and `for`, with the form's `reason` and the name `who`.
 
     Return the new limit as text, such as `< 95 %, for 10m`. Raise Unusable, in words for the form, if it is invalid.
     """

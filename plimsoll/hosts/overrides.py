@@ -100,8 +100,8 @@ class GroupRules:
 class Overrides:
     """All rule settings in plimsoll.toml, by rule id; host names are case-folded.
 
-    On a host, the first that has a rule counts: its own table, the `groups` in their order, then the general table.
-    `labels` has the labels of each host.
+    For a host, the first table with the rule counts: the host's own table, the `groups` in their order, the general
+    table. `labels` has the labels of each host.
     """
 
     general: Mapping[str, RuleSettings] = field(default_factory=dict[str, RuleSettings])
@@ -199,9 +199,9 @@ def _apply_settings(rule: Rule, settings: RuleSettings, unit: str) -> Rule:
 
 
 def _describe_difference(documented: Rule, changed: Rule, unit: str, file: str) -> str:
-    """Return the words for what a changed rule has instead of the documented rule, and in which file it is changed.
+    """Return a changed rule's settings as text, the documented settings, and the file that has the change.
 
-    Such as `limit < 90 %, for 10 min set in plimsoll.toml instead of the documented < 80 %, for 5 min`.
+    An example is `limit < 90 %, for 10 min set in plimsoll.toml instead of the documented < 80 %, for 5 min`.
     """
     now, before = [], []
     if (changed.healthy, changed.scale) != (documented.healthy, documented.scale):

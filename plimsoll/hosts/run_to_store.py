@@ -1,4 +1,4 @@
-"""Builds a run from logs and their plimsoll.toml, to be loaded into a store."""
+"""A run, built from logs and their plimsoll.toml, to be loaded into a store."""
 
 from collections.abc import Mapping
 from dataclasses import replace

@@ -114,7 +114,7 @@ class PhaseSettings(_Strict):
     end: Moment = Field(alias="to")
 
     @model_validator(mode="after")
-    def _ordered(self) -> "PhaseSettings":
+    def _check_order(self) -> "PhaseSettings":
         if self.end < self.start:
             raise ValueError(f'phase "{self.name}" ends before it begins')
         if self.end == self.start:
@@ -131,7 +131,7 @@ class ExceptSettings(_Strict):
     rules: tuple[str, ...] = ()
 
     @model_validator(mode="after")
-    def _ordered(self) -> "ExceptSettings":
+    def _check_order(self) -> "ExceptSettings":
         if self.end <= self.start:
             raise ValueError("it ends before, or when, it begins")
         return self
@@ -169,7 +169,7 @@ class InstanceFacts(_Facts):
 
 
 class HostFacts(_Facts):
-    """A `[hosts.NAME]` table, with the host's facts, and those of instances that differ.
+    """A `[hosts.NAME]` table, with the facts of the host, and of instances whose facts differ.
 
     `rules` are the host's own thresholds; by `labels`, hosts are selected and grouped.
     """
@@ -370,7 +370,7 @@ def _explain_outside(zone: Zone, start: int, end: int) -> str:
 def check_planned(
     path: Path | None, planned: Sequence[Planned], rules: Mapping[str, Rule], zone: Zone, start: int, end: int
 ) -> None:
-    """Raise Unusable, naming each time of planned work outside the recording, and each unknown rule in one."""
+    """Raise Unusable, naming each planned time outside the recording, and each unknown rule of a planned time."""
     wrong: list[str] = []
     for number, work in enumerate(planned, 1):
         place = f"run.except.{number}"

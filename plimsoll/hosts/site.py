@@ -24,8 +24,8 @@ _Place: TypeAlias = tuple[str | None, str | None, tuple[Subject, ...]]  # host, 
 class Judged:
     """A rule as it applies to a host.
 
-    `note` says how it differs from the documented rule. The rule is not judged on the host if it is `off`; nor if it is
-    only for certain hosts, and it is unknown whether the host is among them: `unknown` is then the reason, else empty.
+    `note` says how it differs from the documented rule. The rule is not judged if it is `off`, or if it is only for
+    certain hosts and `unknown` (else empty) says why it is not known whether the host is one of these hosts.
     """
 
     rule: Rule
@@ -93,8 +93,8 @@ def load_site(settings: Settings, path: Path, catalogue: Catalogue) -> SiteSetti
 class Target:
     """The hosts to which one exported alert rule applies.
 
-    If `host` is None, these are all hosts but `excluded`; else it is this host without its `excluded` instances, or
-    only the `instance`. `factors` are the facts by which the limit scales.
+    Without a `host`, these are all hosts but `excluded`; else the host without its `excluded` instances, or only its
+    `instance`. `factors` are the facts by which the limit scales.
     """
 
     rule: Rule
