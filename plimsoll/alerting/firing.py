@@ -65,7 +65,7 @@ class Firing:
 
     def like(self, rule: str, host: str, instance: str) -> int:
         """Return the number of firing alerts that match these patterns."""
-        on_hosts = (alerts for name, alerts in self._by_host.items() if is_like(name, host))
+        on_hosts = (alerts for name, alerts in self._alerts_by_host.items() if is_like(name, host))
         return sum(
             is_like(alert.rule, rule) and is_like(alert.instance or "", instance)
             for alerts in on_hosts
@@ -73,7 +73,7 @@ class Firing:
         )
 
     @cached_property
-    def _by_host(self) -> Mapping[str, Sequence[Alert]]:
+    def _alerts_by_host(self) -> Mapping[str, Sequence[Alert]]:
         return group_pairs((alert.host, alert) for alert in self.all_alerts)
 
     @cached_property

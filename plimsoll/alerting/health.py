@@ -30,7 +30,7 @@ class HostState(StrEnum):
 
 @dataclass(frozen=True)
 class Progress:
-    """The progress of the alert loop: its last evaluation, when (UTC ns) and how long it ran, and its problem.
+    """The progress of the alert loop: the last evaluation, when it ran (UTC ns), how long it took, and the problem.
 
     Attributes:
         judged: The number of warning and critical limits that are judged, by host (case-folded).
@@ -46,7 +46,7 @@ class Progress:
         required: The resources of which a limit must be judged for a host to be healthy.
         missing: By host, the fields that never came although other fields of their source did, with their resource.
         duplicates: The host names, by case-folded name, under which two computers send.
-        begun: When (UTC ns) the first evaluation after a start or new settings began; None once that is over.
+        begun: When (UTC ns) the first evaluation after a start or new settings began; None once it is over.
     """
 
     evaluated: int | None = None

@@ -272,8 +272,8 @@ class LatestEvaluation:
         return [state for states, pending in zip(self.rules, rows, strict=True) for state in states.at(pending)]
 
     def __iter__(self) -> Iterator[RuleState]:
-        return iter(self._all)
+        return iter(self._rule_states)
 
     @cached_property
-    def _all(self) -> list[RuleState]:
+    def _rule_states(self) -> list[RuleState]:
         return [state for states in self.rules for state in states.at(range(len(states.values)))]

@@ -79,8 +79,8 @@ class AlertInterval(_OfRule):
 class EvaluationStep:
     """The result of evaluations up to `at`: the changes of state in order, and the statuses after the last evaluation.
 
-    `readings` are the values of firing rules, NaN for no data (stale). `heard` maps each host with new samples to the
-    last evaluation, or, if only late samples came, to a time not after the newest of them.
+    `readings` are the values of firing rules, NaN for no data (stale). `heard` has a time (UTC ns) for each host with
+    new samples: the last evaluation or, if only late samples came, a time not after the newest late sample.
     """
 
     at: int

@@ -75,7 +75,7 @@ def compare_inputs(inputs: Inputs, options: ReviewSettings, compare_options: Com
 
 
 def _name_sides(sources: Sequence[str], reviews: Sequence[Review]) -> list[RunSide]:
-    """Return the reviewed runs by their names; by their sources if a run has no name or two have the same name."""
+    """Return the reviewed runs as sides, named by run, or all by source if a run has no name or the name of another."""
     names = [review.run.name or "" for review in reviews]
     if not all(names) or len(set(names)) < len(names):
         names = [Path(source).name or source for source in sources]

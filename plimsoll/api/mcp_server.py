@@ -1,7 +1,7 @@
 """A read-only server of the Model Context Protocol: each reading operation of the HTTP API is a tool.
 
 The optional package `mcp` is needed. Tools and their arguments are derived from the OpenAPI document of a running
-`plimsoll up`, and the answer of a tool is that of its operation.
+`plimsoll up`; a tool gives the answer of its operation.
 """
 
 import hmac

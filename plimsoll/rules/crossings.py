@@ -244,7 +244,7 @@ class EvaluationMatrix:
         return np.where(begins < stop, np.maximum(first, begins), first)
 
     @property
-    def _filled(self) -> NDArray[np.bool_]:
+    def _full_windows(self) -> NDArray[np.bool_]:
         """A mask of the evaluations with a full window. A crossing or row without any full window is marked, too."""
         edges = np.zeros(self.values.size + 1, dtype=np.int8)
         first, stop, _ = self._true
@@ -267,7 +267,7 @@ class EvaluationMatrix:
 
     def _find_worst(self, where: NDArray[np.bool_] | None) -> Values:
         values = self.values if where is None else np.where(where, self.values, np.nan)
-        worst = self._find_furthest(np.where(self._filled, values, np.nan))
+        worst = self._find_furthest(np.where(self._full_windows, values, np.nan))
         missing = np.isnan(worst)
         return np.where(missing, self._find_furthest(values), worst) if missing.any() else worst
 

@@ -171,7 +171,7 @@ class Credentials:
 
     def may_read(self, password: str) -> bool:
         """Return whether a password is the shared password. The check takes a fraction of a second."""
-        shared = self._shared
+        shared = self._shared_hash
         with self._hash_lock:
             return bool(shared) and secret_files.is_right(password, shared)
 
@@ -180,11 +180,11 @@ class Credentials:
 
         The digest changes when the stored role or password of the user changes.
         """
-        parts = (self._shared, self.users.role(name) or "", self.users.hash_of(name), name, password)
+        parts = (self._shared_hash, self.users.role(name) or "", self.users.hash_of(name), name, password)
         return hmac.digest(self._key, "\n".join(parts).encode(errors="surrogatepass"), "sha256")
 
     @property
-    def _shared(self) -> str:
+    def _shared_hash(self) -> str:
         return str(self._hashes.current.get(_PASSWORD, ""))
 
     def _find_token_name(self, token: str, use: CredentialUse) -> str | None:

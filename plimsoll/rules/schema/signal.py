@@ -115,7 +115,7 @@ class Source(StrictModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _from_path(cls, value: object) -> object:
+    def _wrap_path(cls, value: object) -> object:
         return {"path": value} if isinstance(value, str) else value
 
     @model_validator(mode="after")

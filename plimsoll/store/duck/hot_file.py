@@ -81,7 +81,7 @@ class HotFile:
                 cursor.execute("BEGIN TRANSACTION")
                 yield cursor
                 cursor.execute("COMMIT")
-            if self._unwritten > _CHECKPOINT_BYTES:
+            if self._log_bytes > _CHECKPOINT_BYTES:
                 with suppress(Unusable):  # the changes are committed
                     self.checkpoint()
 
@@ -92,7 +92,7 @@ class HotFile:
         the disk may be too full, as a failing checkpoint ends the connection.
         """
         with self.lock:
-            if self._backups or self._free < self._unwritten + _CHECKPOINT_BYTES:
+            if self._backups or self._free < self._log_bytes + _CHECKPOINT_BYTES:
                 return False
             try:
                 self._explain_refusal().execute("CHECKPOINT")
@@ -109,7 +109,7 @@ class HotFile:
         with self.reading() as cursor:
             row = cursor.execute("SELECT used_blocks * block_size FROM pragma_database_size()").fetchone()
             files = cursor.execute("SELECT coalesce(sum(size), 0)::BIGINT FROM file").fetchone()
-        return sum(total[0] for total in (row, files) if total) + self._unwritten
+        return sum(total[0] for total in (row, files) if total) + self._log_bytes
 
     @property
     def has_room(self) -> bool:
@@ -229,7 +229,7 @@ class HotFile:
         return shutil.disk_usage(self.path.parent).free
 
     @property
-    def _unwritten(self) -> int:
+    def _log_bytes(self) -> int:
         """The size (bytes) of the write-ahead log."""
         try:
             return write_ahead_log(self.path).stat().st_size

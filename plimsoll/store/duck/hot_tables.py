@@ -4,7 +4,7 @@ New samples are appended to an *open* table in order of arrival. When the table 
 and its samples are moved to the *raw* table of their day. A past day is written to files (`duck.day_files`), sorted by
 series and time, so that a series is read from a few places; late samples of that day stay in tables until they are
 written to files as well. After some days, minimum, maximum, mean and count of each minute replace the samples.
-`duck.compaction` does all this, some series at a time. *Thin* tables have minutes of days kept by an earlier version.
+`duck.compaction` does all this, some series at a time. *Thin* tables, of an earlier version, have minutes of days.
 
 No series has two samples at one time in the open and raw tables together. A sample in a table takes precedence over one
 in a file.
