@@ -1,7 +1,7 @@
 """Where InfluxDB stores a signal: the points, and the tags that identify their subjects.
 
-The tags that identify a subject are those in InfluxDB: `host` and, for counters of Windows, `source` (an agent that
-polls other computers writes its own name as the host and theirs as the source), the tag of the instance, and
+The tags that identify a subject are `host`, the tag of the instance, and two tags of Windows counters: `source` (an
+agent that polls other computers writes its own name as the host and a computer's name as the source), and
 `objectname` for SQL Server's objects, which name the instance of the server (`MSSQL$PAYROLL:Buffer Manager`).
 """
 

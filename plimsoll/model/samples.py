@@ -151,7 +151,7 @@ _columns: WeakKeyDictionary[Log, WeakValueDictionary[int, Samples]] = WeakKeyDic
 
 
 def _share_samples(log: Log, column: int) -> Samples:
-    """Return the samples of a column: the same object for all callers, as long as any of them keeps it."""
+    """Return the samples of a column: the same object for all callers, as long as a caller keeps it."""
     by_column = _columns.setdefault(log, WeakValueDictionary())
     samples = by_column.get(column)
     if samples is None:

@@ -24,8 +24,8 @@ _TRIED = 300  # response times, between which the share below them is close to l
 def describe_client_results(review: Review) -> str:
     """Return `Clients: 21 /s, p50, p95 and p99 about 330 ms, 633 ms, 809 ms, 2 % failed (above all POST /pay, 85 %).`
 
-    Rates are means of the whole recording. Percentiles are over all requests, estimated from the percentiles of the
-    steps. The text is empty without results of a load driver, or if an objective judges them.
+    Rates are means of the whole recording. Percentiles of response times are over all requests, estimated from the
+    percentiles of time steps. The text is empty without results of a load driver, or if an objective judges them.
     """
     if any(finding.pack.pack == OBJECTIVE and finding.outcome in JUDGED for finding in review.findings):
         return ""

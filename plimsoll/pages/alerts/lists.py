@@ -47,7 +47,7 @@ class Pages:
 
     @classmethod
     def at(cls, first: int, total: int) -> "Pages":
-        """Return the page that begins after `first` entries, or the last page if there are not so many entries."""
+        """Return the page that begins after `first` entries, or the last page if the list has fewer entries."""
         of = max(1, -(-total // MOST))
         return cls(min(first // MOST + 1, of), of, total)
 

@@ -66,7 +66,7 @@ def name_raw_series(series: Series) -> str:
 
 
 def name_raw_instance(series: Series) -> str | None:
-    """Return a series' tags but for its host's as text, such as `cpu=cpu0`; None without such tags."""
+    """Return a series' tags, except its host's, as text, such as `cpu=cpu0`; None if no tag remains."""
     return ", ".join(f"{name}={value}" for name, value in series.tags if name not in _OF_HOST) or None
 
 

@@ -183,7 +183,7 @@ class ChartReader:
         return (self._scenes.signals.get(name) or make_raw_signal(name)).title
 
     def _label(self, line: ChartLine, lines: Sequence[ChartLine]) -> str:
-        """Return the label of a line: of signal, host and instance, those that differ between the chart's lines."""
+        """Return the label of a line: signal, host and instance, as far as these differ between the chart's lines."""
         alike = [other for other in lines if other.spec.signal == line.spec.signal]
         subject, title = line.source.subject, self._find_title(line.spec.signal)
         places = [subject.host] if len({other.source.subject.key[0] for other in lines}) > 1 else []

@@ -110,7 +110,7 @@ def reduce_samples(samples: Samples, start: int, end: int, columns: int) -> Draw
 def insert_gaps(samples: Samples, start: int, end: int, columns: int) -> Samples:
     """Insert a row of NaN at each pause of the recording into samples that a store reduced to pixel columns.
 
-    The recording interval is estimated from the steps between the last sample of a column and the first of the next.
+    The recording interval is estimated from the steps between the last sample of a column and the next sample.
     """
     width = compute_bucket_width(start, end, columns)
     steps = np.diff(samples.times)

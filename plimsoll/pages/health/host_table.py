@@ -104,7 +104,7 @@ class HostColumn:
 class HostRow:
     """A row of the host table. `cells` has a cell for each column, None where the host lacks the signal.
 
-    `crossed` has the worst crossed signals that have no column; `left_out` counts the rest of these signals.
+    `crossed` has the worst crossed signals without a column; `left_out` counts the further crossed signals.
     `is_silent` means that the host sends no samples. `mark` is the severity of a silent host's incident, else its
     grade. `pending` is the highest severity of its pending limits.
     """

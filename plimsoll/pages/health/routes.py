@@ -37,7 +37,7 @@ _TILES = (("xl", 30), ("l", 96), ("m", 240), ("s", 576))
 
 
 def list_routes(watched: Watched, frame: Frame) -> list[Route]:
-    """Return the routes of the health page and of the part of it that its script reloads."""
+    """Return the routes of the health page, and of the part of the page that its script reloads."""
     latest = LatestHealth(watched)
 
     def page(request: Request) -> Response:

@@ -166,7 +166,7 @@ def list_incidents(query: Annotated[IncidentsQuery, Query()], watched: WatchedDe
 
 @router.get("/alerts", operation_id="alerts")
 def list_alerts(query: Annotated[AlertsQuery, Query()], watched: WatchedDependency) -> Page[AlertPart]:
-    """List the firing alerts, or those that have ended in a range."""
+    """List the firing alerts, or the alerts that ended in a range."""
     severities = (query.severity,) if query.severity else SEVERITIES
     is_firing = query.state == "firing"
     span = (0, 0) if is_firing else query.range(time.time_ns())
@@ -195,7 +195,7 @@ def acknowledge(id: AlertId, body: Acknowledgement, request: Request, watched: W
 
 @router.get("/silences", operation_id="silences")
 def list_silences(query: Annotated[SilencesQuery, Query()], watched: WatchedDependency) -> Page[SilencePart]:
-    """List the active silences, or the planned ones."""
+    """List the active silences, or the planned silences."""
     read = silences.read_active_silences if query.state == "active" else silences.read_planned_silences
     return Page[SilencePart].of(read(watched.file, time.time_ns()), query, SilencePart.model_validate)
 

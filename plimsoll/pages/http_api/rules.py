@@ -1,4 +1,4 @@
-"""Operations on rules: their explanation, and a preview of another limit."""
+"""Operations on rules: their explanation, and a preview of a changed limit."""
 
 from collections.abc import Mapping, Sequence
 from http import HTTPStatus

@@ -230,7 +230,7 @@ class SetPart(JsonPart):
 
 
 class RenamedPart(JsonPart):
-    """A host or instance of the baseline, and the one of the other run that may be the same under a new name."""
+    """A host or instance of the baseline, and a host or instance of the other run that may be the same, renamed."""
 
     baseline: str = read_attribute("first")
     other: str = read_attribute("second")

@@ -88,7 +88,7 @@ def query_variable(name: str, label: str, query: str, **options: Any) -> Json:
 
 
 def list_selections(signals: Iterable[str], *, with_instance: bool = False) -> list[Selection]:
-    """Return the selections that panels of signals draw; if `with_instance`, only those with an instance tag."""
+    """Return the selections that panels of signals draw; if `with_instance`, only selections with an instance tag."""
     variants = (variant for signal in signals for variant in list_drawn_variants(signal, load_signals()))
     selections = (selection for variant in variants for selection in variant.selections)
     return [selection for selection in selections if selection.instance or not with_instance]

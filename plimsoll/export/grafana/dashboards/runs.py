@@ -1,4 +1,4 @@
-"""Recorded runs, as shaded regions on every dashboard, and the dashboard Runs, which compares two of them."""
+"""Recorded runs, as shaded regions on every dashboard, and the dashboard Runs, which compares two runs."""
 
 from collections.abc import Iterator
 

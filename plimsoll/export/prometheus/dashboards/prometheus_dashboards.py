@@ -201,7 +201,7 @@ def build_panel_query(spec: PanelSpec, scale: float = 1.0) -> PanelQuery:
 
 
 def _list_expressions(variant: Variant, spec: PanelSpec, *, partial: bool) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield a variant's PromQL with its labels; if the variant has alternatives, one such pair for each."""
+    """Yield the PromQL and labels of a variant; if the variant has alternatives, of each alternative."""
     operands = [(_express_operand(selection, spec), _list_labels(selection)) for selection in variant.selections]
     if variant.operation is None:
         yield from operands
