@@ -73,8 +73,8 @@ class AlertHistory:
         """Save the evaluation at `at`, which must be later than the last saved evaluation.
 
         `statuses` are all statuses other than OK. `readings` are the values of firing rules; NaN means no data (the
-        alert is stale). `processes` are the top processes by host, a line each. `usual` are the usual values of what
-        fires. With `quiet`, nothing is notified until `caught_up` is called.
+        alert is stale). `processes` are the top processes by host, a line for each resource. `usual` are texts on the
+        usual values, by key of a new alert. With `quiet`, nothing is notified until `caught_up` is called.
 
         Return the keys of firing statuses whose alert no longer exists, because somebody retired the host. The loop
         must forget these statuses, so that the rules can fire again.
@@ -167,8 +167,8 @@ class AlertHistory:
     def end_late(self, key: Key, interval: AlertInterval | None, at: int, *, now: int) -> None:
         """End a firing alert that has ended according to late samples.
 
-        `interval` is the last interval in which the rule fired, from now on the interval of the alert. The alert ends
-        at the interval's end, or at `at` (UTC ns) if the interval is None or has no end.
+        The alert gets the times of `interval`, the last interval in which the rule fired. If the interval is None or
+        has no end, the alert ends at `at` (UTC ns).
         """
         with self.file.transaction() as connection:
             row = connection.execute(

@@ -154,7 +154,7 @@ def _simulate_page_life(rng: np.random.Generator, setup: StudySetup, burst: Valu
 
 
 def _simulate_front_end(setup: StudySetup, rng: np.random.Generator, neighbour: str, write_s: Values) -> DemoRecording:
-    """Return the counters of one front end; `write_s` are the seconds per write to the database disk."""
+    """Return a front end's counters; `neighbour` is the other front end, `write_s` the seconds per database write."""
     out = DemoRecording()
     cpu = _add_processors(out, rng, _load(study.FRONT_END_CPU), 0.8, _load(StudyLevel(500, 2900, 6400)))
     paging = _draw_counts(rng, 0.2)

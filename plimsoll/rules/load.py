@@ -27,7 +27,7 @@ _INSTEAD = {
 
 
 class UniqueNames:
-    """A check that no name of one kind, such as rules, is defined twice; `places` says where each name is defined."""
+    """A check that names of one kind, such as rule ids, are unique; `places` says where each name is defined."""
 
     def __init__(self, kind: str, places: Mapping[str, str] | None = None) -> None:
         self._kind = kind
