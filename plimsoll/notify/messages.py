@@ -212,7 +212,7 @@ def _format_ended_title(item: Item) -> str:
 
 
 def _list_alert_lines(item: Item, style: Style, now: int) -> Iterator[str]:
-    """Yield the lines about an alert in full, from what happened and the limit to what to look at, and a link."""
+    """Yield the lines that describe an alert: its news, rule and times, sources, what to look at, and a link."""
     alert, zone = item.alert, style.zone
     sentence = _format_sentence(item, style, now)
     yield sentence
@@ -243,7 +243,7 @@ def _link_of(alert: Alert, style: Style) -> str:
 
 
 def _format_sentence(item: Item, style: Style, now: int) -> str:
-    """Return the sentence that states an alert's news."""
+    """Return the sentence that says that an alert fired, still fires or ended."""
     match item.news:
         case "fired":
             text = describe_firing(item.alert, style.zone)

@@ -103,7 +103,7 @@ def _list_tags(mount: Mount) -> tuple[tuple[str, str], ...]:
 
 
 def _label(device: str, name: str) -> str | None:
-    """Return the name of a logical volume, else the label of a file system from udev; None without these."""
+    """Return the name of a logical volume, else the label of a file system from udev; None without name and label."""
     # Other paths may be on a file server that does not answer.
     if sys.platform != "linux" or not device.startswith("/dev/"):
         return None

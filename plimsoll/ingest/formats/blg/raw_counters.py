@@ -199,9 +199,7 @@ class CounterOfInstances:
         self._items.append(array)
 
     def utc(self, rows: int) -> Iterator[Counts]:
-        """Yield an array of the recorded UTC clock (FILETIME, 0: none) by sample, if the formula divides by this
-        clock.
-        """
+        """Yield one array of the recorded UTC clock (FILETIME, 0: none) by sample, if the formula divides by it."""
         if self._type and self._type.clock == "100ns" and self._instances.names:
             values = self._read_values(np.arange(rows))
             yield values.second.max(axis=0)

@@ -36,7 +36,7 @@ class _Metric:
 class _AgentCounter:
     """The counter that a label names: its series, and a factor for its values.
 
-    `counts` means that a value counts since the previous row.
+    `counts` means that each value is a count since the previous row.
     """
 
     series: Series
@@ -58,7 +58,7 @@ class AgentCounters:
     def columns(self, edges: Times) -> dict[Series, Values]:
         """Return the mean of each counter in each step between `edges` (UTC ns); NaN in steps without a value.
 
-        A value that counts since the previous row is divided by the seconds since that row.
+        A value that is a count since the previous row is divided by the seconds since that row.
         """
         columns: dict[Series, Values] = {}
         for (label,), rows in self.rows.group_by("label", maintain_order=True):

@@ -35,7 +35,7 @@ _MOST_NAMED = 5
 class RecorderTable:
     """One table of a recorder: the measurement of its series, and the target of each column.
 
-    A target is `[MEASUREMENT[(INSTANCE)] ]FIELD[ * FACTOR][ / s]`; with `/ s`, values count since the previous sample.
+    A target is `[MEASUREMENT[(INSTANCE)] ]FIELD[ * FACTOR][ / s]`; with `/ s`, values are counts since the last sample.
     `whole` are columns that add up to 100 %; with `ticks`, each value becomes its share of the sum of these columns.
     `total` names the instance of columns without an instance, `keep` is a regular expression for the instances to read.
     """
