@@ -57,7 +57,7 @@ class TimeAxis:
 
     @property
     def size(self) -> int:
-        """The number of characters that the times take in the page, unless lines are reduced."""
+        """The number of characters that the times take in the page; only lines that are not reduced need the times."""
         return round(len(self.ms) * 4 * _BASE64)
 
     def encoded(self) -> dict[str, Any]:

@@ -302,7 +302,7 @@ def _describe_reduction(condition: Condition) -> tuple[object, ...]:
 
 
 def _list_combinations(rule: Rule, variant: Variant, signals: Mapping[str, Signal]) -> Iterator[Mapping[str, Variant]]:
-    """Yield each choice of a variant for the signal of every further condition, by signal.
+    """Yield each combination of variants, one for the signal of each further condition, by signal.
 
     All sources are of the collector that records the rule's own variant.
     """

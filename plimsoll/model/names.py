@@ -54,7 +54,7 @@ class Names:
         return Series(host, name.measurement, tags, name.field, shown)
 
     def _find(self, object_: str, counter: str) -> _Name:
-        """Return the names of a counter that is named in any shipped or user's language."""
+        """Return the names of a counter; object and counter may be in any shipped or user's language."""
         generic, named = split_object(object_)
         in_english = load_objects().get(fold_name(generic))
         windows_object = in_english or self._translate_object(generic)

@@ -68,7 +68,7 @@ def _estimate_percentiles(steps: NDArray[np.float64], counts: Values) -> Iterato
 
 
 def _describe_most_failed(recorded: RecordedSignals, share: float) -> str:
-    """Return a clause on the operation with the highest share of failures, if twice the overall share; else empty."""
+    """Return a clause on the operation with the highest share of failures; empty if below twice the overall share."""
     done = {subject.instance: samples.present.values.sum() for subject, samples in recorded.of(_DONE_OF_ONE).items()}
     failed = recorded.of(_FAILED_OF_ONE).items()
     shares = [

@@ -63,7 +63,7 @@ def build_first_screen(result: Insights) -> FirstScreen:
 
 
 def _find_named(result: Insights) -> Finding | LimitedValue | None:
-    """Return what the verdict's sentence names: the worst crossing, nearest finding or doubted value; None if none."""
+    """Return the worst crossing, nearest finding or doubted value that the verdict's sentence names; else None."""
     review = result.review
     match review.verdict:
         case Verdict.NOT_HEALTHY:

@@ -357,7 +357,7 @@ def build_content(watched: Watched, scenes: Scenes, alert: Alert, query: QueryPa
 
 
 def _list_facts(alert: Alert, crossed_since: int | None, zone: Zone, now: int) -> Iterator[tuple[str, str]]:
-    """Yield the name and value of each fact to show about an alert; which facts depends on the alert's kind.
+    """Yield the name and value of each fact to show about an alert; the facts depend on the alert's kind.
 
     `crossed_since` is the time of the first sample past the limit (UTC ns), None if unknown.
     """

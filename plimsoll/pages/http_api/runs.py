@@ -215,7 +215,7 @@ def find_capacity(query: Annotated[CapacityQuery, Query()], reviews: ReviewsDepe
 
 
 def _answer_comparison(runs: Sequence[str], reviews: RunReviews, *, capacity: bool = False) -> Response:
-    """Return the comparison of runs, or with `capacity` the capacity that they show, or the job that makes it."""
+    """Return the comparison of runs (with `capacity`, the capacity that they show), or the job that makes it."""
     found = [_find_run(name, reviews) for name in dict.fromkeys(runs)]
     try:
         comparison = reviews.compare(found, document=True, capacity=capacity)

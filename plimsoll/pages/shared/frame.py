@@ -92,7 +92,7 @@ class Links:
         return f"{path}?{query}" if query else path
 
     def kept(self, address: str) -> str:
-        """Return a URL of this server with the time zone that was chosen in the request, so that links keep it."""
+        """Return a URL of this server with the time zone of the request, if the request chose a zone."""
         zone = urlencode({"zone": self.kept_zone}) if self.kept_zone else ""
         return f"{address}{'&' if '?' in address else '?'}{zone}" if zone else address
 

@@ -222,7 +222,7 @@ class RowPart(JsonPart):
 
 
 class SetPart(JsonPart):
-    """A label, or the facts of a host, that differ between the runs."""
+    """A difference between the runs in a label, or in the facts of a host."""
 
     what: str = read_attribute("name")
     baseline: str = read_attribute("first")

@@ -192,7 +192,7 @@ def read_chart_script() -> str:
 
 
 def read_chart_style() -> str:
-    """Return the style of uPlot, the theme, and the style of charts."""
+    """Return the CSS of uPlot, of the theme and of charts."""
     return f"{read_asset('vendor/uPlot.min.css')}{read_asset('page/theme.css')}{read_asset('page/chart.css')}"
 
 

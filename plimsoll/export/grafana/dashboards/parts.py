@@ -60,7 +60,7 @@ def build_table_options(column: str, *, desc: bool) -> Json:
 
 
 def link(title: str, url: str, *, new_tab: bool = False) -> Json:
-    """Return a link to a URL."""
+    """Return Grafana's object for a link to a URL."""
     return build_part("link", title=title, url=url, targetBlank=new_tab)
 
 
