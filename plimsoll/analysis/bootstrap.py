@@ -158,7 +158,7 @@ def _compute_long_run_variance(covariances: Values, length: float) -> float:
 # is compared with the prediction interval of earlier ones. What is known beforehand of the variance between runs weighs
 # as a number of runs (a scaled inverse chi-squared prior).
 def predict_difference(earlier: Sequence[Estimate], new: Estimate, spread: float, weight: float) -> Difference:
-    """Return by how much a run's mean differs from the means of earlier runs; the error is that of predicting a run.
+    """Return a run's mean less the mean of earlier runs, with the error of predicting a single run.
 
     Args:
         earlier: The means of at least one run.

@@ -250,7 +250,7 @@ def _estimate_level(values: Values, size: int) -> Values:
 
 
 def _compute_median(values: Values) -> Values:
-    """Return the median along the last axis (the upper of two); np.median takes three times as long."""
+    """Return the median along the last axis (of two middle values the upper); np.median takes three times as long."""
     at = values.shape[-1] // 2
     return np.partition(values, at, axis=-1)[..., at]
 

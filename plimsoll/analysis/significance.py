@@ -36,7 +36,7 @@ class RankCorrelation:
 
     @property
     def real(self) -> bool:
-        """Whether the correlation is too strong to be that of unrelated series."""
+        """Whether the correlation is too strong for unrelated series."""
         return self.effective > 3 and abs(self.coefficient) >= _MOST_NOISE / float(np.sqrt(self.effective))
 
 

@@ -97,7 +97,9 @@ class SignalLevel:
         return float(np.clip(exponent, LEAST_GROWTH, 1.0))
 
     def _find_slope(self, load: "SignalLevel") -> tuple[Values, float]:
-        """Return the load less its mean at the samples' times, and the slope of the signal over the load."""
+        """Return the load's deviations from its mean, at the samples' times, and the slope of the signal over the
+        load.
+        """
         of_load = np.interp(self.samples.times, load.samples.times, load.values)
         of_load -= of_load.mean()
         weight = float(of_load @ of_load)

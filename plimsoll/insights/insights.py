@@ -23,8 +23,8 @@ SubjectKey = tuple[str, str | None]
 class Heading:
     """A heading of the outputs; neighbouring insights with the same heading share it.
 
-    `place` is where the heading stands: with the causes of crossed limits, or after the limits that were not crossed
-    (`beside`).
+    `place` is the place of the section: with the causes of crossed limits, or (`beside`) after the limits that were not
+    crossed.
     """
 
     anchor: str
@@ -83,11 +83,11 @@ class Insight(Generic[F]):
         blocks: Returns the part of the document on a result; empty if there is nothing to say.
         cause: Returns, in a sentence, what makes the second of two runs worse than the first; empty if unknown.
         news: Returns the harmful facts that only the second of two runs shows; the last argument translates subjects of
-            the second run to those of the first.
+            the second run to subjects of the first.
         summary: Returns the cause of trouble in one sentence, for the first screen; empty if there is none.
         short: Returns the resource that the insight names as the cause, and its host; None if there is none.
         ahead: Returns sentences for the headline on what no crossed limit shows, such as a limit soon to be crossed.
-        step: Returns the next step, in a sentence or two; empty if unknown.
+        step: Returns the next step for the reader, in a sentence or two; empty if unknown.
         doubt: Returns why a run without a crossed limit is not known to be healthy; empty if there is no doubt.
         doubted_value: Returns the value on which the doubt rests; None if there is none.
     """

@@ -18,7 +18,7 @@ _TOTAL = "_total"
 
 
 def list_leading(review: Review, name: str) -> Iterator[tuple[Subject, Samples]]:
-    """Yield the samples of a signal for at most eight instances of each host: those with the highest values.
+    """Yield the samples of a signal for at most eight instances of each host: the instances with the highest values.
 
     Totals are left out for hosts with samples of single instances.
     """

@@ -65,7 +65,7 @@ def _rank_nearness(use: ResourceUse) -> tuple[int, int, float]:
 
 
 def is_exact(measured: Measured, subject: Subject) -> bool:
-    """Return whether a disk's busy time is a true share of the time: on Linux, or if it never exceeds 100 %.
+    """Return whether a disk's busy time is a true share of the time: on Linux, or if the busy time never exceeds 100 %.
 
     On other systems the counter may add up the times of overlapping requests.
     """

@@ -43,7 +43,7 @@ _CAPACITIES: tuple[tuple[Resource, str], ...] = (
 class NearForATime:
     """A signal that was near its capacity in some parts of the run.
 
-    `duration` is the length of all these parts together (ns), and `worst` the mean in the worst of them.
+    `duration` is the total length of these parts (ns), and `worst` the mean of the signal in the worst part.
     """
 
     resource: Resource
@@ -132,7 +132,7 @@ class Evidence:
 
     @property
     def mostly_recorded(self) -> bool:
-        """Whether the use of every resource is known, except perhaps that of networks."""
+        """Whether the use of every resource, except perhaps of networks, is known."""
         return all(use.resource == "network" for use in self.open)
 
     @cached_property

@@ -58,7 +58,7 @@ class Bottleneck:
 
     @property
     def instance(self) -> str | None:
-        """The disk, adapter, processor or process that is the bottleneck; None if it is a whole resource or none."""
+        """The instance that is the bottleneck (disk, adapter, processor or process); None without an instance."""
         return self.limiting.instance if self.limiting else None
 
     @property

@@ -208,7 +208,7 @@ def _describe_next_step(bottleneck: Bottleneck | None) -> str:
 
 
 def _describe_cause(first: Bottleneck | None, second: Bottleneck | None) -> str:
-    """Return a sentence on the resource that limits the second run; empty if the first run's kind is the same."""
+    """Return a sentence on the resource that limits the second run; empty if its kind also limits the first run."""
     if second is None or second.limiting is None or (first is not None and first.kind == second.kind):
         return ""
     return summarize_bottleneck(second).replace("this run", "it")

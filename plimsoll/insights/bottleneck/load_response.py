@@ -119,10 +119,10 @@ def _is_growing_together(put: Values, done: Values) -> bool:
 
 
 def _select_low_load(load: Values, before: Mask | None = None) -> Mask | None:
-    """Return the rows in which the load is at most half of its highest value; None if there are fewer than two.
+    """Return the rows in which the load is at most half of its highest value; None if these are fewer than two rows.
 
-    If the load is the work, only rows earlier than those in `before` (of the highest work) count: later, trouble may
-    have lowered the work.
+    If the load is the work, only rows before the first row of the highest work (`before`) count, as trouble may have
+    lowered later work.
     """
     mask = np.isfinite(load) & (load <= _LOW * find_highest(load)) & (load > 0)
     if before is not None:

@@ -1,4 +1,4 @@
-"""How near a host's processors were to their capacity: all of them, single processors, one process, or stolen time."""
+"""How near a host's processors were to their capacity: all or single processors, one process, or stolen time."""
 
 from collections.abc import Iterator
 from dataclasses import replace

@@ -14,8 +14,8 @@ from plimsoll.rules.subjects import Subject
 class Figure:
     """The value of a signal at the highest load: the median of the signal's means over equal parts of the run.
 
-    `before` is the value under low load; with `elsewhen` (no load is recorded) it is the value in the rest of the run.
-    `before` is None if the run has no such part, `limit` if the signal has no limit. `lower` means that low values are
+    `before` is the value under low load, or if no load is recorded (`elsewhen`), the value in the rest of the run; None
+    if there is no low load or no rest. `limit` is None if the signal has no limit. `lower` means that low values are
     near the capacity.
     """
 

@@ -259,7 +259,7 @@ class _Run:
 
 
 def _join_observations(parts: Sequence[Observed]) -> Observed:
-    """Return the observations of several runs as one; operations that a run lacks have rate 0 there.
+    """Return the observations of several runs as one; operations that a run lacks have the rate 0 in its rows.
 
     Resources, users and response times that any of the runs lacks are left out.
     """

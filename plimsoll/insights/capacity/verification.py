@@ -50,9 +50,9 @@ class Check:
 
 
 def check_of(observed: Observed, resource: Resource, rates: Values) -> Check | None:
-    """Return the check of a resource; None if too few rows are near the highest load, or below it.
+    """Return the check of a resource; None if too few rows are near the highest load, or at lower loads.
 
-    `rates` are those of the operations, with the shape (rows, operations).
+    `rates` are the operations a second, with the shape (rows, operations).
     """
     present = np.isfinite(observed.use[resource.key])
     rates, use = rates[present], observed.use[resource.key][present]

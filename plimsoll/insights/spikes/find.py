@@ -45,7 +45,7 @@ class Events:
         return [(start, start + self.width) for start in self.starts.tolist()]
 
     def together(self, other: "Events") -> bool:
-        """Return whether both rhythms have the same period, and most spikes of the rarer are near the other's."""
+        """Return whether two rhythms have the same period, and most spikes of the rarer are near the other's spikes."""
         if abs(self.period - other.period) > 0.03 * max(self.period, other.period):
             return False
         few, many = sorted((self, other), key=lambda events: len(events.starts))

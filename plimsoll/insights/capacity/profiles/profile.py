@@ -49,7 +49,7 @@ class Cost(StrictModel):
 class DocumentedResource(StrictModel):
     """The use of a resource: `idle + per_user * users`, plus the rate of each operation times its cost.
 
-    `total` is its capacity, `limit` the part of it that may be used.
+    `total` is the capacity of the resource, and `limit` the part of the capacity that may be used.
     """
 
     title: str
