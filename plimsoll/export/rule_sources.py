@@ -264,9 +264,9 @@ def merge_variants(candidates: Sequence[Variant]) -> Iterator[Variant]:
 
 
 def use_default_instance(source: RuleSource) -> RuleSource:
-    """Return the source; if any variant is only for SQL Server's default instance, with all variants restricted to it.
+    """Return the source; restrict all variants to SQL Server's default instance if any variant is restricted to it.
 
-    The reason is that the labels of named instances differ between the variants.
+    The labels of named instances differ between the variants.
     """
     if not is_default_only(source):
         return source

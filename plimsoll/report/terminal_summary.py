@@ -126,7 +126,7 @@ def _list_brief_lines(
     not_crossed: Sequence[tuple[str, list[list[Finding]]]],
     beside: Sequence[Line],
 ) -> Iterator[Line]:
-    """Yield lines after the answer; at most `room` signals in full, further crossed and other signals, and insights."""
+    """Yield lines after the answer; `room` limits crossed signals (full, then short), other signals, and insights."""
     full, heads, nearest, most_beside = room
     severe = [group for group in review.groups if group.worst.severe]
     if severe:

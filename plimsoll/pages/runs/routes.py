@@ -140,7 +140,7 @@ def answer_store_errors(frame: Frame, page: Callable[[Request], Response]) -> Ca
 
 
 def compare_page(request: Request, frame: Frame, reviews: RunReviews) -> Response:
-    """Return the page that compares runs, the query's `b`, with a baseline, the query's `a`.
+    """Return the page that compares the runs in the query's `b` with the baseline in the query's `a`.
 
     Redirect a query with ids of runs (`run`), which the list of runs sends, to the address with names.
     """

@@ -463,7 +463,7 @@ def _format_line(compared: Compared) -> str:
 def format_lines(
     comparisons: Sequence[Comparison], zone: Zone | None = None, width: int | None = None, *, all_of_it: bool = True
 ) -> Iterator[Line]:
-    """Yield the comparisons as lines of a terminal: in full if `all_of_it` and few, else about a screenful.
+    """Yield the comparisons as lines of a terminal; unless `all_of_it`, or if there are many, only a summary.
 
     Times are in `zone`, by default the zone of each run's logs. Tables fit the `width`; without `width`, the output
     does not go to a terminal.

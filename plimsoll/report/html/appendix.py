@@ -315,7 +315,7 @@ def _list_counter_rows(review: Review, signals: RecordedSignals) -> tuple[list[_
 
 
 def _list_signal_rows(review: Review, signals: RecordedSignals) -> tuple[list[_Row], int, int]:
-    """Return rows for the worst subjects of each signal, the count left out, and the most allowed per signal."""
+    """Return rows for the worst subjects of each signal, the number left out, and the limit of rows per signal."""
     judged = dict.fromkeys(f.rule.signal for f in review.findings if f.track is not None)
     names = [name for name in dict.fromkeys((*judged, *review.question.signals)) if signals.of(name)]
     sizes = [len(signals.of(name)) for name in names]

@@ -77,7 +77,7 @@ def _build_cell(finding: Finding | None, link_of: Callable[[Finding], str]) -> C
 
 
 def _rank(finding: Finding) -> tuple[float, float]:
-    """Return a sort key: crossed (by severity), too brief, crossed briefly, within limits (by room), others."""
+    """Return a sort key: crossed by severity, recorded too briefly, crossed briefly, within limits by room, others."""
     if finding.outcome in CROSSED:
         return (SEVERITIES.index(finding.rule.severity), -(finding.share_of_time or 0))
     if finding.outcome == Outcome.WITHIN:

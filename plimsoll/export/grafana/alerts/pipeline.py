@@ -187,7 +187,7 @@ def _add_operand(
 def _add_increase(pipeline: Pipeline, value: str, span_query: str, bound: BoundCondition) -> str:
     """Return the increase `value` as an expression: NaN (no data) if its samples span less than half a window.
 
-    Adds `span_query`, the query for the time between the first and the last sample.
+    Also add `span_query`, the query for the time between the first and the last sample, to the pipeline.
     """
     distance = pipeline.reduce(pipeline.query(span_query, bound.window))
     return f"(${value} + 0 / (${distance} >= {bound.window / 2:.0f}))"

@@ -50,7 +50,7 @@ _TINY = 1e-6  # of a limit, as a division by 0 gives 0 in InfluxDB
 class LimitLevel(NamedTuple):
     """A limit on a host.
 
-    `factor` (a number, a dashboard variable or empty) multiplies the limit, which is crossed at `place` in `State`.
+    `factor` (a number, a variable or empty) multiplies the limit; `place` is the `State` of a value at the limit.
     """
 
     rule: Rule
