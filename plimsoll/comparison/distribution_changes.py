@@ -231,7 +231,7 @@ def _compare_failures(compared: Compared) -> Reshaped | None:
 
 
 def _find_longest_burst(samples: Samples) -> tuple[int, float]:
-    """Return the longest burst of samples with 20 % failures or more: the number of samples, the duration (ns)."""
+    """Return the number of samples and the duration (ns) of the longest burst of samples with 20 % failures or more."""
     if len(samples.times) < 2:
         return 0, 0.0
     rows = max((end - start for start, end in find_runs(samples.values >= MANY)), default=0)

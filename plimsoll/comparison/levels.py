@@ -97,9 +97,7 @@ class SignalLevel:
         return float(np.clip(exponent, LEAST_GROWTH, 1.0))
 
     def _find_slope(self, load: "SignalLevel") -> tuple[Values, float]:
-        """Return the load's deviations from its mean, at the samples' times, and the slope of the signal over the
-        load.
-        """
+        """Return the load's deviations from its mean (at the samples' times) and the signal's slope over the load."""
         of_load = np.interp(self.samples.times, load.samples.times, load.values)
         of_load -= of_load.mean()
         weight = float(of_load @ of_load)
@@ -146,7 +144,7 @@ def estimate_means(levels: Sequence[SignalLevel]) -> None:
 
 
 def list_common_phases(first: Review, second: Review) -> tuple[CommonPhase, ...]:
-    """Return the phases that both runs have: the steady phase first, then the longest; the whole run last."""
+    """Return the phases that both runs have: the steady phase, the other phases by falling length, the whole run."""
     of_first, of_second = ({phase.name: phase for phase in reversed(run.phases)} for run in (first, second))
     shared = [(name, phase, of_second[name]) for name, phase in of_first.items() if name in of_second]
     shared.sort(key=lambda both: (both[0] != _STEADY, -min(phase.end - phase.start for phase in both[1:])))

@@ -83,7 +83,7 @@ class LoadComparison:
         return next((compared for compared in self.signals if compared.name == _ANSWERED), None)
 
     def _find_lost_work(self, work: Compared | None) -> Compared | None:
-        """Return the work if it became less though as many users waited or connections were open; else None."""
+        """Return the work if it fell although as many users waited, or as many connections were open; else None."""
         by_driver = work is not None and work.name == _ANSWERED
         connections = (signal for signal in self.signals if signal.signal.load == "connections")
         offered = self.users if by_driver else next(connections, None)

@@ -56,7 +56,7 @@ ConfiguredFacts = Mapping[Subject, Mapping[str, float]]
 
 
 class UnknownFact(LookupError):
-    """Raised if a fact is needed that is neither in plimsoll.toml nor in the log, and has no documented default."""
+    """A needed fact that is neither in plimsoll.toml nor in the log, and has no documented default."""
 
     def __init__(self, fact: str, host: str) -> None:
         self.fact = fact

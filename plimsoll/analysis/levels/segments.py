@@ -1,7 +1,7 @@
 """Segmentation: the best description of a series by pieces that are flat or have a slope.
 
-By dynamic programming over all partitions (optimal partitioning: Jackson et al., IEEE Signal Processing Letters 12,
-2005), here with flat and sloping pieces.
+The best description is found by dynamic programming over all partitions (optimal partitioning: Jackson et al., IEEE
+Signal Processing Letters 12, 2005), here with flat and sloping pieces.
 """
 
 from collections.abc import Sequence

@@ -168,7 +168,7 @@ def find_busy_part(measured: Measured, load: LoadResponse) -> LoadResponse | Non
 
 
 def _list_near_rows(measured: Measured) -> Iterator[Mask]:
-    """Yield the rows in which a resource was near its capacity, for each signal and subject that shows it."""
+    """Yield, for each signal and subject that shows a resource, the rows with the resource near its capacity."""
     for signal in (*_HIGH_IS_NEAR, *_LOW_IS_NEAR):
         for subject, values in measured.of(signal).items():
             bound = measured.bound(signal, subject)

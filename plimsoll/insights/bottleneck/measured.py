@@ -59,7 +59,7 @@ class Measured:
         return {s: values for s, values in self.of(signal).items() if make_host_key(s.host) == make_host_key(host)}
 
     def of_host(self, signal: str, host: str) -> tuple[Subject, Values] | None:
-        """Return a host's subject and means of a signal that has no instances; None if it was not recorded."""
+        """Return the subject and means of a host's signal without instances; None if the signal was not recorded."""
         return next(iter(self.on(signal, host).items()), None)
 
     def bound(self, signal: str, subject: Subject) -> Bound | None:

@@ -63,8 +63,8 @@ def _find_state(left: Figure | None, paging: list[Figure], little: float, level:
 def _find_free_memory(measured: Measured, host: str, load: LoadResponse) -> Figure | None:
     """Return the free memory as a figure with its limit; None if free memory was not recorded.
 
-    The limit of an amount is the larger of the rule's limit and the documented share of the host's memory. As the
-    host's memory counts the most memory that was ever available.
+    The limit of an amount is the larger of the rule's limit and the documented share of the host's memory. The most
+    memory that was ever available stands for the host's memory.
     """
     left = _find_first_figure(measured, host, load, ("memory.available_percent", "memory.available"))
     if left is not None and left.signal == "memory.available_percent":

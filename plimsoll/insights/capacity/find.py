@@ -331,7 +331,7 @@ def choose_mix(
 ) -> Mix:
     """Return the mix of the profile; without a profile, the measured mix.
 
-    The highest load of a mix unlike the run's is the load at which no resource is used more than in the run.
+    For a mix unlike the run's, `highest` is the load at which no resource is used more than in the run.
 
     Raises:
         Unusable: The profile has an operation that the run lacks, or shares that the run cannot tell apart.
