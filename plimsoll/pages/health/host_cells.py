@@ -62,7 +62,7 @@ class HostCell:
 
     @property
     def rank(self) -> tuple[bool, int, bool, float]:
-        """The sort key by which the rule to show for a signal is chosen: the smallest key is the worst state's."""
+        """The sort key of a signal's rules; the rule in the worst state has the smallest key, and is shown."""
         return self.healthy is None, _PLACES[self.standing], self.is_special, -(self.level or 0.0)
 
     @property
@@ -106,7 +106,7 @@ class HostCell:
 
 
 def has_cell(rule: Rule) -> bool:
-    """Return whether a rule may be shown in a cell, as its severity is not info or its signal has a fixed column."""
+    """Return whether cells may show a rule: its severity is not info, or its signal has a fixed column."""
     return rule.severity != "info" or rule.signal in load_areas().health.hosts
 
 

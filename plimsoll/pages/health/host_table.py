@@ -123,7 +123,7 @@ class HostRow:
 
 @dataclass(frozen=True, slots=True)
 class Tile:
-    """The tile of a host on the wall view. `short` is the host's name, without the domain if that is unique."""
+    """The tile of a host on the wall view. `short` is the host's name, without the domain if still unique."""
 
     name: str
     short: str

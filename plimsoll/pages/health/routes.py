@@ -92,7 +92,7 @@ def _build_content(watched: Watched, frame: Frame, latest: LatestHealth, request
 
 
 def _fit_tiles(table: HostTable) -> tuple[str, Sequence[Tile], int]:
-    """Return the size of the wall view's tiles, the tiles that fit the screen (worst first), and the count left out."""
+    """Return the size of the wall view's tiles, the tiles that fit (worst first), and how many do not fit."""
     most = _TILES[-1][1]
     size = next((size for size, fits in _TILES if len(table.tiles) <= fits), _TILES[-1][0])
     return size, table.tiles[:most], len(table.tiles[most:])

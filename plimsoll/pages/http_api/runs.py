@@ -104,7 +104,7 @@ class NewReview(Body):
 
 
 class OpenDocument(BaseModel):
-    """A document of schema plimsoll.review/1 (docs/review-json.md), plimsoll.comparison/1 or of a capacity."""
+    """A document of schema plimsoll.review/1 (docs/review-json.md), plimsoll.comparison/1 or plimsoll.capacity/1."""
 
     model_config = {"extra": "allow"}
     schema_: str = Field(alias="schema")

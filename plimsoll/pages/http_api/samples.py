@@ -255,7 +255,7 @@ def _build_frame(lines: Sequence[ApiLine], width: int | None) -> "pl.DataFrame":
 
 
 def _format_times(times: Times) -> list[str]:
-    """Return times as ISO 8601 in UTC, to the millisecond; all to the nanosecond if any time needs it."""
+    """Return times as ISO 8601 in UTC, to the millisecond; if any time is finer, all to the nanosecond."""
     unit = "ms" if not (times % _MILLISECOND).any() else "ns"
     return [f"{text}Z" for text in np.datetime_as_string(times.astype("datetime64[ns]"), unit).tolist()]
 

@@ -109,7 +109,7 @@ def name_of(comparisons: Sequence[Comparison]) -> str:
 
 
 def describe_result(compared: Compared) -> str:
-    """Return the outcome of a signal in words; a usual change past a limit in only one run is not called usual."""
+    """Return the outcome of a signal in words; a change past a limit in only one run is not called usual."""
     usual = compared.outcome in (ComparisonOutcome.SPREAD, ComparisonOutcome.WITHIN, ComparisonOutcome.SAME)
     return "Past its limit in one run alone" if usual and compared.crossed_in else TITLES[compared.outcome]
 
@@ -324,7 +324,7 @@ def _build_crossed_sections(comparison: Comparison, *, brief: bool) -> Iterator[
 
 
 def _list_crossed_alone(comparison: Comparison, side: int) -> list[Finding]:
-    """Return the limits that only the compared run crossed (side 1), or only the baseline, in all its runs (side 0)."""
+    """Return the limits that only one side crossed: the compared run (side 1), or all runs of the baseline (side 0)."""
 
     def of(other: Comparison) -> dict[object, Finding]:
         findings = (other.thresholds.only_first, other.thresholds.only_second)[side]
