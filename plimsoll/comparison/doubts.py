@@ -98,7 +98,7 @@ def _doubt_surprises(comparison: Comparison) -> Iterator[str]:
 
 
 def find_suspects(comparison: Comparison) -> list[Compared]:
-    """Return critical signals that are probably but not certainly worse, or whose limit only the second run crossed."""
+    """Return the critical signals that are uncertainly worse, if likely so or past a limit in the second run alone."""
     differing = comparison.of(ComparisonOutcome.SPREAD, ComparisonOutcome.UNCLEAR)
     worse = [compared for compared in differing if compared.treatment.critical and compared.is_worse]
     likely = [compared for compared in worse if compared.is_outside and compared.chance < PERHAPS]
