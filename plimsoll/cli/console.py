@@ -36,7 +36,7 @@ def print_lines(lines: Iterable[Line]) -> None:
 
 def find_width() -> int | None:
     """Return the width of the terminal in columns; None if stdout is not a terminal."""
-    return _load_terminal().console(sys.stdout).width if sys.stdout.isatty() else None
+    return _load_terminal().make_console(sys.stdout).width if sys.stdout.isatty() else None
 
 
 def print_plain(text: str) -> None:
