@@ -60,7 +60,7 @@ def test_the_demo_tells_the_story_of_the_study_on_the_first_screen(runs, monkeyp
     for text in (
         "Worse. The load was the same in the steady phase: batch requests 724 /s in both (",
         "disk reads of SQLSRV01, 2 E: (and 1 more) rose from 0.563 /s to 47.3 /s",
-        "It crossed limits that “36 users/s, 8 GB” held: Page life expectancy",
+        "It crossed limits that “36 users/s, 8 GB” held: Disk reads, Page life expectancy",
         "Probably too little memory for the buffer cache of SQL Server on SQLSRV01 limits it.",
         "17 signals did not change.",
     ):
@@ -83,7 +83,7 @@ def test_what_is_written_says_the_same(runs, monkeypatch, capsys, tmp_path):
     assert same["regressions"] == []
     assert [row["cells"]["Exceptions"] for row in loads["table"]] == [
         "None",
-        "Available memory, Page life expectancy, Disk reads",
+        "Available memory, Disk reads, Page life expectancy",
         "None",
     ]
     assert "64.5 % / 29.9 %" in loads["table"][0]["cells"].values()
