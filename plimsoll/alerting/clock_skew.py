@@ -57,7 +57,7 @@ class _Lag:
 
 
 class SeriesHosts:
-    """A numbering of the hosts of series: `names[number]` is the host. For `tags` see `subjects.host_of`."""
+    """A numbering of the hosts of series: `names[number]` is the host. For `tags` see `subjects.find_host`."""
 
     def __init__(self, tags: Collection[str]) -> None:
         self._tags = tags
@@ -81,7 +81,7 @@ class SeriesHosts:
 
 
 class ClockSkew:
-    """A record of hosts whose samples come from the future or late. For `tags` see `subjects.host_of`.
+    """A record of hosts whose samples come from the future or late. For `tags` see `subjects.find_host`.
 
     While `is_compared` is true, hosts on time are recorded as well, for `consensus`.
     """

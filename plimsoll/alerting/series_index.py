@@ -20,7 +20,7 @@ class SeriesIndex:
 
     If there are more than `most_hosts` hosts, hosts judged before come first, then other hosts: first those of `oldest`
     (known hosts, case-folded, in order of preference), so that a new host cannot displace an old host. `left_out` names
-    the hosts that the last `look` left out. For `tags` see `subjects.host_of`.
+    the hosts that the last `look` left out. For `tags` see `subjects.find_host`.
     """
 
     def __init__(self, store: SampleReader, tags: Collection[str], most_hosts: int, oldest: Sequence[str]) -> None:

@@ -183,7 +183,7 @@ class Content:
     lives: dict[str, CounterFacts] = field(default_factory=dict)
 
     def as_json(self, name: str) -> dict[str, Any]:
-        """Return this content as an element of `group_by_object` in plimsoll.log/1; `name` is the object's name."""
+        """Return this content as an element of `objects` in plimsoll.log/1; `name` is the object's name."""
         document: dict[str, Any] = {"object": name, "counters": list(self.counters), "instances": list(self.instances)}
         if self.types:
             document["types"] = self.types
