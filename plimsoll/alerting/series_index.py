@@ -10,9 +10,8 @@ from plimsoll.rules.subjects import find_host
 from plimsoll.store.protocol import SampleReader
 
 MOST_HOSTS = 5000
-_FORGOTTEN = (
-    3600 * SECOND
-)  # staleness: a series without samples for this long is not judged; a firing alert stays firing
+# Staleness of a series: without samples for so long it is no longer judged; a firing alert stays firing, marked stale.
+_FORGOTTEN = 3600 * SECOND
 
 
 class SeriesIndex:

@@ -185,7 +185,10 @@ def compute_erlang_c(servers: int, busy: Values) -> Values:
 
 
 def compute_stretch(servers: int, busy: Values) -> Values:
-    """Return the waiting time of a request as a multiple of its service time, for Poisson arrivals (M/M/c)."""
+    """Return the waiting time of a request as a multiple of its service time, for Poisson arrivals (M/M/c).
+
+    `busy` is the utilisation of `servers`, from 0 to 1; from _MOST_BUSY on the multiple no longer grows.
+    """
     within = np.clip(busy, 0.0, _MOST_BUSY)
     return compute_erlang_c(servers, within) / (servers * (1 - within))
 

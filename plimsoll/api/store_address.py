@@ -55,7 +55,7 @@ def _is_named_url(settings: Mapping[str, str], url: str) -> bool:
 
 
 def _explain_missing_token(url: str, environment: Mapping[str, str], file: Path | None) -> Unusable:
-    """Return the error that there is no token for a URL. `file` is the .env file if no other source names the URL."""
+    """Return the error that a URL has no token. `file` is the .env file that alone names the URL, else None."""
     if file and environment.get(_TOKEN):
         return Unusable(
             f"{_TOKEN} in the environment is not sent to {url}, which only {file} names; if it "

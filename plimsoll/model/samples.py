@@ -49,7 +49,7 @@ class Samples:
 
     @cached_property
     def valid_until(self) -> Times:
-        """The time (UTC ns) until which the sample of each row counts as the newest: see `compute_validity`."""
+        """The time (UTC ns) to which each sample counts as the newest (staleness): see `compute_validity`."""
         if self.timed_as:
             return self.timed_as.valid_until
         usual = compute_validity(self.interval or 0)

@@ -273,7 +273,7 @@ def _make_alert_encoder(watched: Watched) -> Callable[[Alert], AlertPart]:
 
 
 def _remove(action: Callable[[], Result], kind: str) -> Result:
-    """Return the result of an action. Raise ApiFault if the object to remove does not exist."""
+    """Return what `action`, which removes an object, returns. If it raises Unusable, raise ApiFault (404) instead."""
     try:
         return action()
     except Unusable as error:

@@ -16,7 +16,8 @@ Row = dict[str, Any]
 def build_rows(alerts: Iterable[Alert], active: Sequence[Silence], zone: Zone, now: int) -> list[Row]:
     """Return a row for each alert, for the macro `parts.list`. `active` are the active silences.
 
-    `lasted` is empty while an alert fires, as the sentence says how long; `inside` and `cause` are empty.
+    The field `lasted` is empty while an alert fires, as the field `sentence` says how long. `inside` and `cause` are
+    empty: only rows of incidents have them.
     """
     return [
         {

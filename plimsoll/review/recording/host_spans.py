@@ -82,7 +82,7 @@ def map_recordings(
 def map_times(
     key_of: Callable[[Series], Key | None], logs: Iterable[Log], part: tuple[int, int]
 ) -> dict[Key, list[Times]]:
-    """Return by key, for each log, the times of rows with a value in any series of the key.
+    """Return by key, for each log, the times within `part` (UTC ns) of rows with a value in any series of the key.
 
     `key_of` returns the key of a series, None to leave the series out. Rows without values do not count, as a recorder
     may continue without getting values.

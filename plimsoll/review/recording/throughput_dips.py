@@ -62,7 +62,7 @@ class _Dip:
 
 
 def doubt_unanswered(recorded: RecordedSignals, phases: Sequence[Phase]) -> Iterator[Doubt]:
-    """Yield doubts about long dips of throughput in a load; `phases` are the phases set by hand."""
+    """Yield a doubt for each load driver whose throughput dipped for long, within `phases` if any are set by hand."""
     yield from (
         Doubt(f"the load driver {text}", _CHECK_PAUSE) for text, is_long in _describe_dips(recorded, phases) if is_long
     )
