@@ -29,7 +29,7 @@ COMMANDS = {
     "review": "Check the counters of a run against their documented thresholds.",
     "compare": "Compare runs with a baseline: what became worse or better, by how much, and what did not change.",
     "capacity": "Say how much load a system can carry, and what runs out first.",
-    "ingest": "Load the logs of a run into a store, or what a server recorded. Repeat a call to continue.",
+    "ingest": "Load the logs of a run, or what a server recorded, into a store. Repeat a call to continue it.",
     "up": "Collect samples, receive those of agents, judge them by the rules, and notify people.",
     "backup": "Copy the embedded store, also while plimsoll up runs.",
     "reload": "Make a running plimsoll up read up.toml and plimsoll.toml again.",

@@ -44,7 +44,7 @@ def ingest(
     encoding: args.EncodingOption = None,
     names: args.NamesOption = None,
 ) -> None:
-    """Load the logs of a run, or what a server recorded, into a store. Repeat an interrupted call to continue."""
+    """Load the logs of a run, or what a server recorded, into a store. Repeat a call to continue it."""
     inputs = args.parse_inputs(logs, zone, format_, encoding, names, store, (from_, to, last), (host, match))
     if inputs.run is not None or inputs.hosts is not None:
         raise Unusable(f"{inputs.sources[0]}: is in a store already; name logs")
