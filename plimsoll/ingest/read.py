@@ -17,17 +17,21 @@ from plimsoll.ingest.files.recognise import (
     is_measured_json,
     quote_opening,
 )
+from plimsoll.ingest.files.streams import Data
 from plimsoll.ingest.formats.registry import BINARY, FORMATS, Format
 from plimsoll.ingest.reading import LogSet, ReadOptions
 from plimsoll.ingest.recordings import list_remarks
-from plimsoll.ingest.shared.same_time import list_remarks_on_same_times
+from plimsoll.ingest.shared.same_time import MOST_LEFT_OUT, list_remarks_on_same_times
 from plimsoll.ingest.shared.text import Text
 from plimsoll.model.errors import Empty, NoLog, Unusable, escape
 from plimsoll.model.log import Log, Values
 from plimsoll.model.remark import Kind, Remark, Remarks, format_count
+from plimsoll.model.value_text import format_percent
 
 _NOT_LOGS = {".html", ".json", ".toml", ".md", ".yaml", ".yml"}
 _MOST_NAMED = 3
+_BLOCK = 1 << 20  # bytes that are counted at once
+_PAGE = 4096  # bytes: less than a page of zeros is no lost part
 
 
 class LogFile(NamedTuple):
@@ -109,7 +113,8 @@ def _read(content: LogContent, options: ReadOptions) -> Log:
     if content.member:
         options = replace(options, columns=None)
     text = Text(Path(content.name), content.data, file=content.path)
-    if not any(format_.sniff(text) for format_ in BINARY):
+    is_binary = any(format_.sniff(text) for format_ in BINARY)
+    if not is_binary:
         text = Text.of(Path(content.name), content.data, options.encoding, content.path)
     if not text.header.strip():
         kind = Unusable if is_called_a_log(content.name) else Empty
@@ -117,6 +122,10 @@ def _read(content: LogContent, options: ReadOptions) -> Log:
     remarks = Remarks(str(text.path))
     if text.is_cut:
         remarks.add(Kind.SKIPPED, _CUT)
+    zeros = 0 if is_binary else _count_zeros(text.data)
+    if zeros > max(MOST_LEFT_OUT * len(text.data), _PAGE):
+        lost = f"{zeros:,} zero bytes stand where {format_percent(zeros / len(text.data))} of the file was"
+        remarks.add(Kind.CUT, f"{lost}: copy the log again; what was recorded there is lost")
     log = _format(text, options.format).read(text, options)
     remarks_on_log = Remarks(str(text.path), [*remarks, *log.remarks, *list_remarks_on_same_times(log)])
     if not len(log.times):
@@ -127,6 +136,12 @@ def _read(content: LogContent, options: ReadOptions) -> Log:
             f"there is no value in any of {format_count(len(log.times), 'row')}; were its counters recorded?",
         )
     return replace(log, file=content.path, sha256=content.sha256, remarks=tuple(remarks_on_log))
+
+
+def _count_zeros(data: Data) -> int:
+    """Return the number of zero bytes in a text, as a disk or a copy that failed leaves them in place of its lines."""
+    first = data.find(b"\0")
+    return sum(data[at : at + _BLOCK].count(0) for at in range(first, len(data), _BLOCK)) if first >= 0 else 0
 
 
 def _format(text: Text, name: str | None) -> Format:

@@ -21,9 +21,10 @@ from plimsoll.ingest.formats.sadf.table import SectionTable, build_table
 from plimsoll.ingest.reading import ReadOptions
 from plimsoll.ingest.shared import clock
 from plimsoll.ingest.shared.clock import DAY, HOUR, QUARTER, compute_offsets, convert_to_utc
+from plimsoll.ingest.shared.same_time import are_many
 from plimsoll.ingest.shared.text import Text
 from plimsoll.model.errors import Unusable
-from plimsoll.model.log import Log, Times, Values
+from plimsoll.model.log import Log, Times, Values, find_sampling_interval
 from plimsoll.model.parameters import Parameter
 from plimsoll.model.remark import Kind, Remarks, format_count, shorten
 from plimsoll.model.series import Series
@@ -80,8 +81,9 @@ def read(text: Text, options: ReadOptions) -> Log:
             f"{path}:{tables[0].lines[0]}: holds only interrupts, of processors that no section lists; {AGAIN}"
         )
     if columns.differing:
+        contrary = times[columns.differs]
         remarks.add(
-            Kind.SKIPPED,
+            Kind.CONTRADICTORY if are_many(contrary, len(times), find_sampling_interval(times)) else Kind.SKIPPED,
             f"{format_count(columns.differing, 'value')} differ from an earlier value of the same series and time: "
             "the first is kept",
             count=columns.differing,
@@ -108,6 +110,7 @@ class _SeriesColumns:
     def __init__(self, length: int) -> None:
         self.by_series: dict[Series, Values] = {}
         self.differing = 0
+        self.differs = np.zeros(length, dtype=bool)
         self._length = length
 
     def put(self, series: Series, rows: NDArray[np.intp], values: Values) -> None:
@@ -118,7 +121,9 @@ class _SeriesColumns:
         free = np.isnan(column[rows])
         # Reversed: of several values for one row numpy keeps the last, but the first is wanted.
         column[rows[free][::-1]] = values[free][::-1]
-        self.differing += int(np.count_nonzero((column[rows] != values) & ~np.isnan(values)))
+        differing = rows[(column[rows] != values) & ~np.isnan(values)]
+        self.differing += len(differing)
+        self.differs[differing] = True
 
 
 def _find_host(path: Path, tables: Sequence[SectionTable]) -> str:
