@@ -32,6 +32,12 @@ MAY_LACK = {
 SIGNALS = load_signals()
 
 
+def is_derivable(signal, names):
+    """Whether these signals give a derived one: all of its operands, or any if parts of them will do."""
+    operands = {*signal.derived.operands}
+    return bool(operands & names) if signal.derived.partial else operands <= names
+
+
 def fed():
     """The signals that these plugins can feed, by the measurements of their sources."""
     names = {
@@ -41,8 +47,7 @@ def fed():
         if source.measurement in PLUGINS and source.instance != "device" and not NOT_OF_PLUGINS & {*source.fields}
     }
     while (
-        result := {name for name, signal in SIGNALS.items() if signal.derived and {*signal.derived.operands} <= names}
-        - names
+        result := {name for name, signal in SIGNALS.items() if signal.derived and is_derivable(signal, names)} - names
     ):
         names |= result
     return names
