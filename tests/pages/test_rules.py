@@ -42,6 +42,7 @@ def test_rules_are_searched_without_scripts(chromium, alert_data, pages):
             assert page.evaluate("document.documentElement.scrollHeight") < 3000
             page.get_by_role("searchbox").fill("windows cpu CRITICAL")
             page.get_by_role("button", name="Search").click()
+            page.wait_for_url("**q=windows*")
             assert CPU in links.all_inner_texts()
             assert "linux-cpu-busy" not in links.all_inner_texts()
             assert page.locator("#shown").inner_text() == f"{links.count()} rules"
