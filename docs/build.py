@@ -303,7 +303,7 @@ def _check_names(where: str, described: Iterable[str], names: Iterable[str]) -> 
 
 
 def _default(field: FieldInfo) -> str:
-    """Return the default of a setting as it is written in the file; of tables, and of what is not set, nothing."""
+    """Return the default of a setting as the file states it; empty for a table, or without a default."""
     value = field.default
     if value is PydanticUndefined:
         return "**needed**"

@@ -131,7 +131,7 @@ def evaluate_targets(
     """Yield each target with its conditions at every evaluation from its first sample on."""
     signals = {condition.signal for target in targets for condition in target.rule.conditions}
     hosts = {make_host_key(target.subject.host) for target in targets}
-    origins = (found for name in signals for found in finder.find(name).values())
+    origins = (pair for name in signals for pair in finder.find(name).values())
     samples.read(
         {part for on, origin in origins if make_host_key(on.host) in hosts for part in list_read_series(origin)}
     )

@@ -118,8 +118,8 @@ def read_maintenance(file: AlertsFile, start: int, end: int) -> list[Silence]:
 def find_maintenance_reason(connection: sqlite3.Connection, rule: str, host: str, instance: str | None, at: int) -> str:
     """Return the reason of the planned maintenance in which an alert fires at `at` (UTC ns); empty if there is none."""
     rows = connection.execute(_ACTIVE, (at, at)).fetchall()
-    held = (Silence(**dict(row)) for row in rows if row["who"] == MAINTENANCE)
-    return next((silence.reason for silence in held if silence.matches(rule, host, instance)), "")
+    planned = (Silence(**dict(row)) for row in rows if row["who"] == MAINTENANCE)
+    return next((silence.reason for silence in planned if silence.matches(rule, host, instance)), "")
 
 
 def is_silenced(connection: sqlite3.Connection, alert: sqlite3.Row | dict[str, Any], now: int) -> bool:

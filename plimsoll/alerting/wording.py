@@ -280,13 +280,13 @@ def _weigh_evidence(alert: Alert, judged: LatestEvaluation, catalogue: Catalogue
         title, unit = signals[condition.signal].title, signals[condition.signal].unit
         limit = describe_crossed(condition.healthy, unit)
         yield f"and {title} {limit}" if condition.signal in recorded else f"{title} would decide, and is not recorded"
-    held = {
+    healthy_values = {
         state.rule.signal: f"{title} {format_value(state.value, unit)} ({limit_text(state.healthy, unit)})"
         for state in states
         for title, unit in [(signals[state.rule.signal].title, signals[state.rule.signal].unit)]
         if state.rule.severity != "info" and state.healthy.holds(np.array([state.value]))[0]
     }
-    if against := [held[name] for name in rule.look_at if name in held][:_MOST_AGAINST]:
+    if against := [healthy_values[name] for name in rule.look_at if name in healthy_values][:_MOST_AGAINST]:
         yield f"against it: {', '.join(against)}"
 
 

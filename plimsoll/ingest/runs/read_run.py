@@ -25,7 +25,7 @@ def read_run(store: RunStore, name: str) -> LogSet:
 
 
 def explain_unknown_run(name: str) -> str:
-    """Return the error text for a run that the store lists by name, but without a record of what was written."""
+    """Return the error text for a run whose name is in the store, but not the record of its files and values."""
     return (
         f'run "{name}" is incomplete: what it wrote is not known; load its logs again, with {Parameter.MERGE}, '
         "or delete it"

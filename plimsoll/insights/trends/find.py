@@ -251,8 +251,9 @@ def _find_trends_beside(
     The trend is corrected for other influences: caches that fill at first, the load, the time of day.
     """
     loads = load.samples.present if load else None
-    for samples, *others in _group_sampled_together(recorded):
-        seconds, rows = _convert_to_seconds(samples), [one.values for one in (samples, *others)]
+    for group in _group_sampled_together(recorded):
+        samples = group[0]
+        seconds, rows = _convert_to_seconds(samples), [subject.values for subject in group]
         around = None
         if loads is not None and loads.times[0] <= samples.times[0] and loads.times[-1] >= samples.times[-1]:
             around = np.interp(seconds, (loads.times - samples.times[0]) / SECOND, loads.values)

@@ -129,8 +129,8 @@ class ChartReader:
         key = line.spec, start, end, self._span.zone.name
         cached = self._scenes.usual.get(key)
         if cached is None:
-            found = find_usual_values(self._scenes.store, line.source.origin, start, end, self._span.zone)
-            cached = self._scenes.usual.put(key, (found,))
+            values = find_usual_values(self._scenes.store, line.source.origin, start, end, self._span.zone)
+            cached = self._scenes.usual.put(key, (values,))
         for usual in cached:
             if usual:
                 times = np.sort(np.concatenate((usual.hours, usual.hours + HOUR - 1)))

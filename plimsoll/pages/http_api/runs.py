@@ -216,9 +216,9 @@ def find_capacity(query: Annotated[CapacityQuery, Query()], reviews: ReviewsDepe
 
 def _answer_comparison(runs: Sequence[str], reviews: RunReviews, *, capacity: bool = False) -> Response:
     """Return the comparison of runs (with `capacity`, the capacity that they show), or the job that makes it."""
-    found = [_find_run(name, reviews) for name in dict.fromkeys(runs)]
+    summaries = [_find_run(name, reviews) for name in dict.fromkeys(runs)]
     try:
-        comparison = reviews.compare(found, document=True, capacity=capacity)
+        comparison = reviews.compare(summaries, document=True, capacity=capacity)
     except TooManyComparisons:
         error = "many comparisons are being made"
         raise ApiFault(HTTPStatus.SERVICE_UNAVAILABLE, error, "run", "ask again later", retry_after_s=60) from None

@@ -171,8 +171,10 @@ def _compare(task: ToCompare, store: Store, reviews: KeptReviews, say: Say) -> N
         read.append(_review_run(*_read_stored(store, name), task.setup.catalogue))
     say(stage="comparing", done=0, total=0)
     if task.capacity:
-        found = capacity_json(compute_capacity([review for review, _ in read]))
-        reviews.save_report(task.comparison, "", json.dumps(replace_all_options_by_fields(found), ensure_ascii=False))
+        document = capacity_json(compute_capacity([review for review, _ in read]))
+        reviews.save_report(
+            task.comparison, "", json.dumps(replace_all_options_by_fields(document), ensure_ascii=False)
+        )
         say(reviewed=task.comparison)
         return
     baseline, *sides = (

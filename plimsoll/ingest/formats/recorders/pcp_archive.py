@@ -72,9 +72,7 @@ def _print_archive(archive: Path) -> bytes:
         raise Unusable(
             f"{archive}: is an archive of PCP, which only its program pmrep reads, and it is not here; {_ADVICE}"
         )
-    metrics = [
-        f"{table}.{column}" for table, known in load_recorder("pmrep").tables.items() for column in known.columns
-    ]
+    metrics = [f"{name}.{column}" for name, table in load_recorder("pmrep").tables.items() for column in table.columns]
     options = ["-a", str(archive.absolute()), "-u", "-5", "-I", "-Z", "UTC", "-o", "csv", "-f", _TIMES]
     try:
         process = subprocess.run([program, *options, *metrics], capture_output=True, timeout=_LONGEST_S, check=False)
