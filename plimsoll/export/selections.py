@@ -15,7 +15,7 @@ from plimsoll.model.perfmon import EACH_INSTANCE, SQL_DEFAULT, TOTAL, CounterPat
 from plimsoll.rules.schema.field_types import Operation
 from plimsoll.rules.schema.signal import Fields, Signal, Source, Transform, Weight
 from plimsoll.rules.window import OPERATORS
-from plimsoll.store.quoting import escape_regex, match_whole, quote_identifier, quote_regex, quote_string
+from plimsoll.store.quoting import escape_regex, match_whole, number, quote_identifier, quote_regex, quote_string
 
 Agent = Literal["windows", "telegraf", "sysstat"]
 POLLED = "source"  # the tag with the name of the computer that a Windows counter was read from
@@ -257,6 +257,8 @@ def select_default_instance(selection: Selection) -> Selection:
 def _make_selection(name: str, signal: Signal, source: Source) -> Selection:
     path = source.path
     selection = _select_path(name, signal, source, path) if path else _select_measurement(name, source)
+    known = (f"{quote_identifier(selection.field)} != {number(value)}" for value in source.transform.unknown)
+    selection = replace(selection, where=(*selection.where, *known))
     if signal.instances != "sum":
         return selection
     group = tuple(tag for tag in selection.group if tag != selection.instance)

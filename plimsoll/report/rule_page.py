@@ -77,7 +77,9 @@ def describe_source(source: Source) -> str:
         where += f", the host being `{source.host}`" if source.host else ""
     where += f", without {' and '.join(f'`{name}`' for name in source.but)}" if source.but else ""
     shared = f"for each {name_counted(source.per, 1)} of the host" if source.per else ""
-    parts = [where, _describe_growth(source), _transform(source.transform), shared]
+    unknown = " or ".join(f"{value:.12g}" for value in source.transform.unknown)
+    unknown = f"not known where it is {unknown}" if unknown else ""
+    parts = [where, _describe_growth(source), _transform(source.transform), unknown, shared]
     return ", ".join(part for part in parts if part)
 
 

@@ -289,7 +289,9 @@ class SignalValues:
             self._bounds.clear()
         bounds = self._bounds.setdefault(window, WindowBounds(at, window))
         for rows, series, transform, rate in alike.recorded:
-            values[rows] = reduce_rows(series, bounds, reduce, partial(_transform, transform), rate=rate)
+            values[rows] = reduce_rows(
+                series, bounds, reduce, partial(transform_values, transform=transform), rate=rate
+            )
         for row, source in alike.single:
             values[row] = self._compute_value(source, at, window, reduce)
         for rows, formed in alike.by_form:
@@ -351,12 +353,6 @@ def _flatten(form: ResolvedRecording, fields: Sequence[Arrays]) -> FlatPairs:
             # The fields were not sampled at the same times.
             rows = zip(*([*map(Samples, *field)] for field in fields), strict=True)
             return FlatPairs.of_rows([combine_field_samples(operation, row, transform, rate=rate) for row in rows])
-
-
-def _transform(transform: Transform, values: Values) -> Values:
-    if transform.most is not None:
-        values = np.where(np.isfinite(values), values, np.nan)  # infinity counts as no data, not as a maximum
-    return transform_values(values, transform)
 
 
 def _find_form(source: Recorded | None) -> tuple[object, ...]:

@@ -48,11 +48,11 @@ class FlatPairs:
         """Return the pairs of rows whose times and values are given; see `of_samples`."""
         times, values = np.concatenate(arrays[0]), np.concatenate(arrays[1])
         row = np.repeat(np.arange(len(arrays[0])), list(map(len, arrays[0])))
+        if transform:
+            values = transform_values(values, transform)
         present = np.isfinite(values)
         if not present.all():
             times, values, row = times[present], values[present], row[present]
-        if transform:
-            values = transform_values(values, transform)
         if not rate:
             return cls(Pairs(times, times, values), row)
         rise = np.diff(values)
@@ -324,10 +324,14 @@ def combine_field_samples(
 
 
 def transform_values(values: Values, transform: Transform) -> Values:
-    """Return values scaled and shifted to the signal's unit, and limited to `most`."""
+    """Return values scaled and shifted to the signal's unit, and limited to `most`; NaN for what stands for unknown."""
     scale, offset = transform.scale, transform.offset
+    if transform.unknown:
+        values = np.where(np.isin(values, transform.unknown), np.nan, values)
     moved = values if scale == 1 and offset == 0 else scale * values + offset
-    return moved if transform.most is None else np.minimum(moved, transform.most)
+    if transform.most is None:
+        return moved
+    return np.where(np.isfinite(moved), np.minimum(moved, transform.most), np.nan)  # infinity is no maximum
 
 
 def apply_operation(operation: Operation, values: Sequence[Values]) -> Values:

@@ -30,7 +30,8 @@ def signals_of(case):
     rule = case["rule"]
     fields = {"rate": rule.get("rate", False)}
     if "transform" in rule:
-        fields["transform"] = {"scale": rule["transform"][0], "offset": rule["transform"][1]}
+        scale, offset = rule["transform"]
+        fields["transform"] = {"scale": scale, "offset": offset, "unknown": rule.get("unknown", [])}
     signals = {
         f"s.{name}": a_signal(sources=[{"measurement": "m", "field": name, **fields}]) for name in case["series"]
     }
@@ -43,7 +44,7 @@ def signals_of(case):
 
 def rule_of(case):
     result = dict(case["rule"])
-    for field in ("rate", "transform", "ratio", "fields", "factor"):
+    for field in ("rate", "transform", "unknown", "ratio", "fields", "factor"):
         result.pop(field, None)
     if "factor" in case["rule"]:
         result["scale"] = "spindles"

@@ -126,7 +126,7 @@ class _Window:
     def _transform_samples(self) -> str:
         """Return PromQL with the result of transforming the samples and then reducing them."""
         transform, reduce = self.selection.source.transform, self.reduce
-        if transform.most is not None or transform == Transform():
+        if transform.needs_samples or transform == Transform():
             return self._reduce_samples(reduce)
         reduced = self._reduce_samples(SWAPPED.get(reduce, reduce) if transform.scale < 0 else reduce)
         if reduce == "count":
@@ -189,7 +189,7 @@ class _Window:
     @property
     def _is_computed(self) -> bool:
         source = self.selection.source
-        return source.rate or isinstance(source.field, Fields) or source.transform.most is not None
+        return source.rate or isinstance(source.field, Fields) or source.transform.needs_samples
 
     def _sample(self) -> str:
         """Return the newest sample, computed from the source's fields."""
@@ -202,10 +202,10 @@ class _Window:
         else:
             sample = self._select_newest(self.selection.field)
         transform = source.transform
-        if transform.most is None:
+        if not transform.needs_samples:
             return sample
-        scaled = f"({sample}) * {number(transform.scale)} + {number(transform.offset)}"
-        return f"clamp_max({scaled}, {number(transform.most)})"
+        scaled = f"({leave_out_unknown(sample, transform)}) * {number(transform.scale)} + {number(transform.offset)}"
+        return scaled if transform.most is None else f"clamp_max({scaled}, {number(transform.most)})"
 
     def _select_newest(self, field: str) -> str:
         """Return a field's newest sample, or for a growing count its rate since the last sample; none after a reset."""
@@ -222,7 +222,7 @@ class _Window:
     def _weight_by_requests(self, weight: str) -> str:
         """Return the mean time per request, weighted by the rate `weight`; 0 with no requests, or too few to tell."""
         selection, source = self.selection, self.selection.source
-        if self.reduce != "mean" or source.transform.offset or source.transform.most is not None:
+        if self.reduce != "mean" or source.transform.offset or source.transform.needs_samples:
             raise Inexpressible(
                 f"{selection.label} is a time per request, of which only the mean over a window is known"
             )
@@ -252,6 +252,11 @@ def quote_text(value: str) -> str:
 def number(value: float) -> str:
     """Return a number literal of PromQL: `0.001`, `1e+15`."""
     return f"{value:.15g}"
+
+
+def leave_out_unknown(sample: str, transform: Transform) -> str:
+    """Return PromQL that has no value where a sample stands for an unknown value: `x != -1 != 0`."""
+    return " != ".join([sample, *map(number, transform.unknown)])
 
 
 def format_duration(length: int) -> str:

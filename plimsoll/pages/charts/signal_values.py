@@ -35,7 +35,11 @@ def draw_signals(
     """
     lines: dict[int, Drawn] = {}
     origins = [drop_request_rate(origin) for origin in origins]
-    direct = {at: origin for at, origin in enumerate(origins) if isinstance(origin, ResolvedSeries) and not origin.rate}
+    direct = {
+        at: origin
+        for at, origin in enumerate(origins)
+        if isinstance(origin, ResolvedSeries) and not origin.rate and not origin.transform.unknown
+    }
     stored = store.drawn([origin.series for origin in direct.values()], start, end, columns) if direct else ()
     for (at, origin), line in zip(direct.items(), stored, strict=True):
         samples = Samples(line.samples.times, transform_values(line.samples.values, origin.transform))

@@ -270,7 +270,7 @@ def read_signals(
         origin
         for origin in origins
         # Their extremes and mean are those of the series, scaled and shifted.
-        if isinstance(origin, ResolvedSeries) and not origin.rate and origin.transform.most is None
+        if isinstance(origin, ResolvedSeries) and not origin.rate and not origin.transform.needs_samples
     ]
     if width and len(direct) == len(origins):
         values = _reduce_by_store(store, direct, start, end, width)

@@ -24,9 +24,19 @@ from plimsoll.rules.schema.field_types import (
 class Transform(StrictModel):
     """`scale * x + offset`, applied to samples: 100 - x is scale -1, offset 100."""
 
+    unknown: tuple[float, ...] = Field(
+        default=(),
+        description="The recorded values that stand for an unknown value, such as -1 for the speed of a link; they are "
+        "no samples.",
+    )
     scale: float = Field(default=1, description="The factor by which a sample is multiplied.")
     offset: float = Field(default=0, description="The number that is then added.")
     most: float | None = Field(default=None, description="The highest result; higher values are reduced to it.")
+
+    @property
+    def needs_samples(self) -> bool:
+        """Whether it must be applied before samples are reduced: the result is not that of the reduced samples."""
+        return self.most is not None or bool(self.unknown)
 
 
 class Fields(StrictModel):
@@ -125,6 +135,8 @@ class Source(StrictModel):
             raise ValueError("a source is either a counter path, or a measurement and a field")
         if self.but and not self.has_instances:
             raise ValueError("a source without instances has none to leave out")
+        if self.transform.unknown and (self.rate or isinstance(self.field, Fields)):
+            raise ValueError("unknown values are for a source that is a single field, and no rate")
         if self.across and not self.has_instances:
             raise ValueError("across needs a source that has instances")
         if self.part_after and not self.across:

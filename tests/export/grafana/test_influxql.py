@@ -101,6 +101,17 @@ def test_each_way_to_reduce_is_the_evaluators_at_every_number_of_samples(influx)
     assert not [query for query in queries if "percentile(" in query or ("fill(0)" in query and "count(" not in query)]
 
 
+def test_what_stands_for_an_unknown_value_is_no_sample(influx):
+    """As the speed of a link, of which the kernel and Windows write -1, 0, or the highest number of 32 bits."""
+    link = next(item for item in list_selections("network.link_percent", SIGNALS) if item.measurement == "net")
+    speeds = {"eth0": (-1, 1000, 0), "eth1": (-1, 0, 4294967295), "eth2": (4294967295, 10, 10)}
+    influx.write([f"net,host=h,interface={name} speed={v}i {4000 + at}\n" for name, of in speeds.items() for at, v in enumerate(of)])  # fmt: skip
+    time = "time >= 4000ns and time <= 4100ns"
+    queries = [build_window_query(link, "mean"), build_state_query(link, "{}"), panel(link, "max", ())]
+    for tables in influx.ask([query.replace("$timeFilter", time).replace("$__interval", "1s") for query in queries]):
+        assert {table.tags["interface"]: table.rows[0][1] for table in tables} == {"eth0": 1_250_000, "eth2": 12_500}
+
+
 def test_growing_count_becomes_a_rate_of_pairs_inside_the_window():
     only = only_one(measurement="m", field="n", rate=True)
     assert build_window_query(only, "max") == (

@@ -25,6 +25,7 @@ from plimsoll.export.prometheus.promql import (
     combine,
     format_duration,
     group_by,
+    leave_out_unknown,
     number,
     quote_text,
     select_field,
@@ -36,6 +37,7 @@ from plimsoll.model.times import SECOND
 from plimsoll.rules.exporters.exporter_files import make_plain_name
 from plimsoll.rules.load import load_signals
 from plimsoll.rules.schema.signal import Fields, Transform
+from plimsoll.rules.states import EVALUATION_INTERVAL
 from plimsoll.rules.window import OPERATORS
 from plimsoll.store.quoting import escape_regex
 
@@ -242,7 +244,7 @@ def _express_reduction(selection: Selection, spec: PanelSpec) -> str:
     if source.rate:
         values = [f"rate({series}[$__rate_interval])" for series in series]
     else:
-        values = [FUNCTIONS[reduce].format(f"{series}[$__interval]") for series in series]
+        values = [FUNCTIONS[reduce].format(_select_known(series, transform)) for series in series]
     if fields and fields.operation == "ratio":
         values[1] = f"({values[1]} > 0)"
     expr = f" {OPERATORS[fields.operation]} ".join(values) if fields else values[0]
@@ -255,3 +257,11 @@ def _express_reduction(selection: Selection, spec: PanelSpec) -> str:
     sign = "-" if transform.scale < 0 else "+"
     moved = f"{number(transform.offset)} {sign} {scaled}" if transform.offset or sign == "-" else scaled
     return moved if transform.most is None else f"clamp_max({moved}, {number(transform.most)})"
+
+
+def _select_known(series: str, transform: Transform) -> str:
+    """Return the range of an interval's samples, without those that stand for an unknown value."""
+    if not transform.unknown:
+        return f"{series}[$__interval]"
+    step = format_duration(EVALUATION_INTERVAL)
+    return f"({leave_out_unknown(f'last_over_time({series}[{step}])', transform)})[$__interval:{step}]"
