@@ -48,21 +48,37 @@ def find_runs(flags: NDArray[np.bool_]) -> list[tuple[int, int]]:
     return list(zip(edges[::2], edges[1::2], strict=True))
 
 
-_AT_ONCE = 4_000_000  # values of all windows together
+_AT_ONCE = 16_384  # values: their columns fit into the processor's cache
+_SMALL = 9  # the largest size for which comparing columns is faster than sorting windows
 Ends = Literal["edge", "symmetric"]
 
 
 def filter_median(values: Values, size: int, ends: Ends) -> Values:
-    """Return, for each value, the median of the `size` (odd) values around it.
+    """Return, for each value, the median of the `size` (odd) finite values around it.
 
     Beyond the ends of the series, the first and last values are repeated ("edge"), or the series is mirrored
     ("symmetric").
     """
     around = sliding_window_view(np.pad(values, size // 2, mode=ends), size)
-    step = max(1, _AT_ONCE // size)
+    parts = [around[at : at + _AT_ONCE] for at in range(0, len(values), _AT_ONCE)]
     middle = size // 2
-    parts = [np.partition(around[at : at + step], middle)[:, middle] for at in range(0, len(values), step)]
-    return np.concatenate(parts) if parts else np.empty(0)
+    medians = [_compute_medians(part) if size <= _SMALL else np.partition(part, middle)[:, middle] for part in parts]
+    return np.concatenate(medians) if medians else np.empty(0)
+
+
+def _compute_medians(windows: Values) -> Values:
+    """Return the median of each row by forgetful selection: what has more than half of a row beside it is dropped."""
+    size = windows.shape[1]
+    columns = list(windows.T)
+    kept, rest = columns[: size // 2 + 2], columns[size // 2 + 2 :]
+    while len(kept) > 1:
+        for at in range(1, len(kept)):
+            kept[0], kept[at] = np.minimum(kept[0], kept[at]), np.maximum(kept[0], kept[at])
+        for at in range(1, len(kept) - 1):
+            kept[-1], kept[at] = np.maximum(kept[-1], kept[at]), np.minimum(kept[-1], kept[at])
+        kept = [*kept[1:-1], *rest[:1]]
+        rest = rest[1:]
+    return kept[0]
 
 
 def smooth_mean(values: Values, size: int) -> Values:

@@ -11,6 +11,7 @@ rhythm.
 """
 
 import math
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -151,20 +152,18 @@ def find_regular_spikes(seconds: Values, values: Values) -> RegularSpikes | None
     together = -(-len(values) // _LONG)
     if together > 1:
         starts = np.arange(0, len(values), together)
-        if _find_regular(seconds[starts], np.maximum.reduceat(values, starts), together * step) is None:
+        ways = _list_rhythms(seconds[starts], coarse := np.maximum.reduceat(values, starts), together * step)
+        if not any(_select_regular(coarse, *way, together * step) for way in ways):
             return None
-    return _find_regular(seconds, values, step)
-
-
-def _find_regular(seconds: Values, values: Values, step: float) -> RegularSpikes | None:
-    """Find spikes in several ways, and return the regular spikes with the best rhythm; None without a rhythm."""
-    ways = [
-        (spike, beat)
-        for spike in find_spikes(values)
-        if (beat := find_rhythm(seconds[spike.first], _FEWEST_ROWS * step))
-    ]
-    ways.sort(key=lambda way: -way[1].agreement * len(way[1].events))
+    ways = sorted(_list_rhythms(seconds, values, step), key=lambda way: -way[1].agreement * len(way[1].events))
     return next((regular for way in ways if (regular := _select_regular(values, *way, step))), None)
+
+
+def _list_rhythms(seconds: Values, values: Values, step: float) -> Iterator[tuple[Spikes, Rhythm]]:
+    """Yield the spikes of each way to find them, and their rhythm; without spikes that have no rhythm."""
+    for spikes in find_spikes(values):
+        if rhythm := find_rhythm(seconds[spikes.first], _FEWEST_ROWS * step):
+            yield spikes, rhythm
 
 
 def _select_regular(values: Values, result: Spikes, beat: Rhythm, step: float) -> RegularSpikes | None:
@@ -216,12 +215,12 @@ def _compute_raised_share(values: Values, first: NDArray[np.intp], peak: NDArray
     return compute_median(shares)
 
 
-def find_spikes(values: Values) -> list[Spikes]:
-    """Return the spikes of evenly sampled values, once for each way to find spikes; empty without spikes.
+def find_spikes(values: Values) -> Iterator[Spikes]:
+    """Yield the spikes of evenly sampled values, once for each way to find spikes; nothing without spikes.
 
     The ways differ in how fast the level may change, and in how much lower than the highest spike a spike may be.
     """
-    spikes_by_spans: dict[bytes, Spikes] = {}
+    results: set[bytes] = set()
     for blocks in _BLOCKS:
         size = len(values) // blocks
         if size < _FEWEST_IN_BLOCK:
@@ -234,9 +233,9 @@ def find_spikes(values: Values) -> list[Spikes]:
         for part in _PARTS_OF_TOP if len(high) else ():
             runs = _find_runs_above(above, max(value, part * float(high[len(high) * 9 // 10])))
             key, share = runs.first.tobytes() + runs.last.tobytes(), (runs.last - runs.first + 1).sum() / len(values)
-            if len(runs.first) >= _FEWEST and key not in spikes_by_spans and share < _MOST_OF_TIME:
-                spikes_by_spans[key] = runs
-    return list(spikes_by_spans.values())
+            if len(runs.first) >= _FEWEST and key not in results and share < _MOST_OF_TIME:
+                results.add(key)
+                yield runs
 
 
 def _estimate_level(values: Values, size: int) -> Values:

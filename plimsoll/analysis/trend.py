@@ -200,54 +200,73 @@ def _is_levelling_off(times: Values, means: Values) -> bool:
     return curve < -_CURVED * error and slope + 2 * curve < _STILL_AT_END * (slope + curve)
 
 
-def correct_trend(
-    alone: Trend, seconds: Values, values: Values, load: Values | None = None, smallest_change: float = 0.0
-) -> Trend:
-    """Return the trend of values corrected for other influences; `alone` if it has a direction or no correction helps.
+def correct_trends(
+    trends: Sequence[Trend | None],
+    seconds: Values,
+    rows: Sequence[Values],
+    smallest_changes: Sequence[float],
+    load: Values | None = None,
+) -> list[Trend | None]:
+    """Return the trends of rows corrected for other influences; those with a direction, or without need, unchanged.
 
     Args:
-        alone: The trend of the values without a correction.
-        seconds: The times (s), ascending.
-        values: The values; finite.
+        trends: The trend of each row without a correction.
+        seconds: The times of all rows (s), ascending.
+        rows: The values; finite.
+        smallest_changes: For each row, the smallest change that matters. Other influences are tried only if the line
+            without a correction changes by at least half of it.
         load: The load at these times; None if the load is not known.
-        smallest_change: The smallest change that matters. Other influences are tried only if the line without a
-            correction changes by at least half of `smallest_change`.
     """
-    if alone.direction or abs(alone.end - alone.start) < smallest_change / 2:
-        return alone
+    corrected = list(trends)
+    tried = [
+        at
+        for at, (alone, smallest) in enumerate(zip(trends, smallest_changes, strict=True))
+        if alone and not alone.direction and abs(alone.end - alone.start) >= smallest / 2
+    ]
+    if not tried:
+        return corrected
     days = float(seconds[-1] - seconds[0]) / _DAY_S
     parts = _split_parts(seconds, min(_MOST_PARTS, max(_PARTS_BESIDE, round(_PARTS_OF_DAY * days))))
     if len(parts) < _FEWEST_PARTS_BESIDE + 1:
-        return alone
+        return corrected
     lengths = np.diff(parts)
-    times, means = (np.add.reduceat(values, parts[:-1]) / lengths for values in (seconds, values))
-    loads = None if load is None else np.add.reduceat(load, parts[:-1]) / lengths
-    plain = _compute_information(means, np.column_stack((np.ones_like(times), times)))
-    alternatives = list(_list_influences(times, loads))
-    informations = [_compute_information(means, _build_basis(times, other)) for other in alternatives]
-    best = alternatives[int(np.argmin(informations))]
-    if min(informations) > plain - _BETTER:
-        return alone
-    line_beside = _fit_line_beside(times, means, best)
+    times, *means = (np.add.reduceat(values, parts[:-1]) / lengths for values in (seconds, *(rows[at] for at in tried)))
+    alternatives = list(_list_influences(times, None if load is None else np.add.reduceat(load, parts[:-1]) / lengths))
+    stacked = np.stack(means, axis=1)
+    plain = _compute_information(stacked, np.column_stack((np.ones_like(times), times)))
+    informations = np.stack([_compute_information(stacked, _build_basis(times, other)) for other in alternatives])
+    is_better = informations.min(axis=0) <= plain - _BETTER
+    for at, row, best, better in zip(tried, means, informations.argmin(axis=0).tolist(), is_better, strict=True):
+        if better and (line := _fit_beside(times, row, alternatives[best], rows[at], parts, best < len(_FILLS_IN))):
+            start, end = (line.offset + line.slope * float(edge) for edge in (seconds[0], seconds[-1]))
+            corrected[at] = Trend(line, start, end, 1 if line.slope > 0 else -1)
+    return corrected
+
+
+def _fit_beside(
+    times: Values, means: Values, influence: Values, values: Values, parts: NDArray[np.intp], fills: bool
+) -> Line | None:
+    """Return the line of a trend beside an influence; None if it is none, or if the influence does not explain enough.
+
+    `times`, `means` and `influence` are of the parts of `values`; `fills` tells that the influence is a cache.
+    """
+    line_beside = _fit_line_beside(times, means, influence)
     sign = 1 if line_beside.slope > 0 else -1
     if abs(line_beside.slope) <= line_beside.reach(SURE):
-        return alone
-    effect = (best - best.mean(axis=0)) @ _fit_coefficients(_build_basis(times, best), means)[2:]
+        return None
+    effect = (influence - influence.mean(axis=0)) @ _fit_coefficients(_build_basis(times, influence), means)[2:]
     rest = means - effect - line_beside.offset - line_beside.slope * (times - times.mean())
-    fills = any(best is other for other in alternatives[: len(_FILLS_IN)])
     squares = float((rest * rest).sum())
     neighbours = float((rest[1:] * rest[:-1]).sum()) / squares if squares else 0.0
     if neighbours > _WHITE or (fills and sign * (effect[-1] - effect[0]) < 0):
-        return alone
+        return None
     floors = np.array([np.quantile(sign * values[a:b], FLOOR) for a, b in pairwise(parts)])
-    floor = _fit_line_beside(times, floors, best)
+    floor = _fit_line_beside(times, floors, influence)
     if not floor.climbs(SURE) or floor.slope < FLOOR_FOLLOWS * sign * line_beside.slope:
-        return alone
+        return None
     if is_doubtful(times, sign * (means - effect), sign * line_beside.slope):
-        return alone
-    line_beside = replace(line_beside, offset=line_beside.offset - line_beside.slope * float(times.mean()))
-    start, end = (line_beside.offset + line_beside.slope * float(at) for at in (seconds[0], seconds[-1]))
-    return Trend(line_beside, start, end, sign)
+        return None
+    return replace(line_beside, offset=line_beside.offset - line_beside.slope * float(times.mean()))
 
 
 def _list_influences(times: Values, loads: Values | None) -> Iterator[Values]:
@@ -271,15 +290,15 @@ def _build_basis(times: Values, values: Values) -> Values:
 
 def _fit_coefficients(basis: Values, means: Values) -> Values:
     scale = np.abs(basis).max(axis=0)
-    return np.linalg.lstsq(basis / scale, means, rcond=None)[0] / scale
+    return (np.linalg.lstsq(basis / scale, means, rcond=None)[0].T / scale).T
 
 
-def _compute_information(means: Values, basis: Values) -> float:
-    """Return the Bayesian information criterion of a fit of means by the columns of a basis."""
+def _compute_information(means: Values, basis: Values) -> Values:
+    """Return the Bayesian information criterion of a fit of each column of means by the columns of a basis."""
     count, parameters = basis.shape
     rest = means - basis @ _fit_coefficients(basis, means)
-    squares = max(float((rest**2).sum()), 1e-12 * float((means**2).sum()) + 1e-300)
-    return count * float(np.log(squares / count)) + float(np.log(count)) * parameters
+    squares = np.maximum((rest**2).sum(axis=0), 1e-12 * (means**2).sum(axis=0) + 1e-300)
+    return count * np.log(squares / count) + np.log(count) * parameters
 
 
 def _fit_line_beside(times: Values, means: Values, values: Values) -> Line:

@@ -249,8 +249,9 @@ def find_other_intervals(times: Times) -> list[Stretch]:
 
 
 def _compute_median(steps: Times) -> int:
-    middle = (len(steps) - 1) // 2
-    median = int(np.partition(steps, middle)[middle])
+    middle, first = (len(steps) - 1) // 2, int(steps[0])
+    is_even = steps.min() == first == steps.max()  # as of most logs; np.partition takes long on equal steps
+    median = first if is_even else int(np.partition(steps, middle)[middle])
     whole = round(median / SECOND) * SECOND
     return whole if whole and abs(median - whole) <= 0.02 * whole else median
 

@@ -188,12 +188,13 @@ def _weight_by_requests(samples: Samples | None, rate: Samples | None) -> Sample
     """Return the mean time per request at each sample; NaN in intervals without requests."""
     if samples is None:
         return None
-    if rate is not None and rate.times is samples.times:
-        shared = np.isfinite(samples.values) & np.isfinite(rate.values)
-        busy = shared & (rate.values > 0) if shared.any() else samples.values != 0
-        return Samples(samples.times, np.where(busy & np.isfinite(samples.values), samples.values, np.nan))
-    flat = FlatPairs.of_samples([samples], rate=False)
-    rates = FlatPairs.of_samples([rate], rate=False) if rate else None
+    if rate is None or rate.times is samples.times:
+        present = np.isfinite(samples.values)
+        busy = samples.values != 0
+        if rate is not None and (shared := present & np.isfinite(rate.values)).any():
+            busy = shared & (rate.values > 0)
+        return Samples(samples.times, np.where(busy & present, samples.values, np.nan))
+    flat, rates = (FlatPairs.of_samples([part], rate=False) for part in (samples, rate))
     busy = flat.where(find_requests_per_second(flat, rates, 1) > 0).pairs
     values = np.full(len(samples.times), np.nan)
     values[np.searchsorted(samples.times, busy.later)] = busy.values

@@ -423,7 +423,7 @@ def reduce_pairs(
     """
     first, last = _find_bounds(flat, at, begin)
     later, values = flat.pairs.later, flat.pairs.values
-    if per_second is None or reduce != "mean":
+    if per_second is None or reduce != "mean" or (per_second == 1).all():
         return reduce_spans(later, values, first, last, window, reduce).reshape(begin.shape)
     total = reduce_spans(later, values * per_second, first, last, window, "sum")
     weights = reduce_spans(later, per_second, first, last, window, "sum")

@@ -11,7 +11,7 @@ from enum import StrEnum
 import numpy as np
 
 from plimsoll.analysis.filters import compute_median
-from plimsoll.analysis.trend import Trend, correct_trend, find_row_trends, find_trend
+from plimsoll.analysis.trend import Trend, correct_trends, find_row_trends, find_trend
 from plimsoll.insights.leading_signals import find_smallest_change
 from plimsoll.model.group_pairs import group_pairs
 from plimsoll.model.lazy_dataclass import dataclass
@@ -257,9 +257,9 @@ def _find_trends_beside(
         around = None
         if loads is not None and loads.times[0] <= samples.times[0] and loads.times[-1] >= samples.times[-1]:
             around = np.interp(seconds, (loads.times - samples.times[0]) / SECOND, loads.values)
-        for values, alone in zip(rows, find_row_trends(seconds, rows), strict=True):
-            smallest = _find_smallest_change(signal, values)
-            yield alone and correct_trend(alone, seconds, values, around, smallest), smallest
+        smallest = [_find_smallest_change(signal, values) for values in rows]
+        trends = correct_trends(find_row_trends(seconds, rows), seconds, rows, smallest, around)
+        yield from zip(trends, smallest, strict=True)
 
 
 def _group_sampled_together(recorded: Sequence[Samples]) -> Iterator[list[Samples]]:
