@@ -127,7 +127,7 @@ def describe_lasting(alert: Alert, zone: Zone, now: int) -> str:
 
 
 def describe_state(alert: Alert) -> str:
-    """Return the alert without its host, which the caller names: `Processor time: 92 %; it should stay below 80 %.`"""
+    """Return the alert without its host, which the caller names: `Processor time: 92 %; limit < 80 %.`"""
     if alert.kind == "host-silent" and alert.details.note:
         return f"Not judged: {alert.details.note}."
     if alert.kind != "rule":
@@ -138,7 +138,7 @@ def describe_state(alert: Alert) -> str:
         now = f"was {value} and has no data now"
     elif _is_within(alert):
         now = f"was {format_value(alert.worst, alert.details.unit)} and has not recovered, now {value}"
-    return f"{alert.details.title}: {now}; it {alert.details.should}."
+    return f"{alert.details.title}: {now}; limit {alert.details.limit}."
 
 
 def describe_end(alert: Alert, zone: Zone, remains: Alert | None = None) -> str:

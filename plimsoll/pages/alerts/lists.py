@@ -20,7 +20,7 @@ from plimsoll.pages.shared.alert_rows import build_incident_rows, build_rows
 from plimsoll.pages.shared.forms import count_before
 from plimsoll.pages.shared.time_range import PageRange
 from plimsoll.rules.schema.field_types import Severity
-from plimsoll.rules.wording import SEVERITIES, should_text
+from plimsoll.rules.wording import SEVERITIES, limit_text
 from plimsoll.up.watched import Watched
 
 T = TypeVar("T")
@@ -111,9 +111,9 @@ def build_content(watched: Watched, query: QueryParams, zone: Zone) -> dict[str,
     reloaded = watched.reloaded
     return {
         "headline": f"{format_count(len(severe), 'incident')}: {counts}" if severe else "No alert is firing",
-        "firing": build_incident_rows(shown.part(severe), active, zone, now),
+        "firing": build_incident_rows(shown.part(severe), active, zone),
         "firing_pages": shown,
-        "notes": build_rows(notes, active, zone, now),
+        "notes": build_rows(notes, active, zone),
         "notes_total": notes_total,
         "pending": pending[:MOST],
         "pending_total": len(pending),
@@ -139,7 +139,7 @@ def build_content(watched: Watched, query: QueryParams, zone: Zone) -> dict[str,
         "targets": watched.trials.targets,
         "reloaded": reloaded and {"at": zone.clock(reloaded.at), "text": reloaded.text, "refused": reloaded.refused},
         "chosen": chosen,
-        "ended": build_rows(ended, (), zone, now),
+        "ended": build_rows(ended, (), zone),
         "ended_pages": Pages.at(before, ended_total),
         "hidden_notes": hidden,
         "severities": [(name, label) for name, (label, _) in _CHOICES.items()],
@@ -161,10 +161,10 @@ def _list_pending(watched: Watched) -> list[dict[str, Any]]:
 
     def describe(state: RuleState, rule_states: Sequence[RuleState] = ()) -> dict[str, Any]:
         signal, rule = signals[state.rule.signal], state.rule
-        value, limit = format_value(state.value, signal.unit), should_text(state.healthy, signal.unit)
+        value, limit = format_value(state.value, signal.unit), limit_text(state.healthy, signal.unit)
         return {
             "severity": rule.severity,
-            "sentence": f"{signal.title} on {state.subject}: {value}; it {limit}.",
+            "sentence": f"{signal.title} on {state.subject}: {value}; limit {limit}.",
             "crossed": format_duration(max(now - (state.since or now), 0) // SECOND * SECOND),
             "left": format_duration(max(left(state), 0) // SECOND * SECOND),
             "rule": rule.id,

@@ -21,7 +21,7 @@ from plimsoll.alerting.alert_queries import read_events
 from plimsoll.alerting.alerts_file import NotKept
 from plimsoll.alerting.firing import Incident, load_firing
 from plimsoll.alerting.silences import Silence
-from plimsoll.alerting.wording import describe_cause, describe_confidence, describe_silence
+from plimsoll.alerting.wording import describe_cause, describe_confidence, describe_silence, describe_state
 from plimsoll.dashboards.limits import find_panel
 from plimsoll.hosts import overlay
 from plimsoll.model.errors import Unusable
@@ -338,7 +338,7 @@ def build_content(watched: Watched, scenes: Scenes, alert: Alert, query: QueryPa
         "sure": describe_confidence(Incident([alert, *mates]), watched.judged(), watched.site.catalogue)
         if fires
         else "",
-        "sentence": describe_alert(alert, zone, now),
+        "sentence": describe_state(alert) if fires else describe_alert(alert, zone),
         "marks": [*list_marks(alert, silences.read_active_silences(watched.file, now), zone)],
         "facts": [*_list_facts(alert, find_crossed_since(scenes, alert), zone, now)],
         "zone_label": zone.label(alert.fired_at),
@@ -351,7 +351,7 @@ def build_content(watched: Watched, scenes: Scenes, alert: Alert, query: QueryPa
         "end": query.get("to") or end,
         "now": now // MILLISECOND,
         "happened": _list_happenings(watched, alert, zone),
-        "others": build_rows([other for other in earlier if other.id != alert.id][:_MOST_OTHERS], (), zone, now),
+        "others": build_rows([other for other in earlier if other.id != alert.id][:_MOST_OTHERS], (), zone),
         "others_total": max(total - 1, 0),
     }
 

@@ -127,7 +127,8 @@ def describe_incident(incident: Incident, silences: Sequence[Silence], judged: J
         "cause": describe_cause(alert),
         "sentence": describe_state(alert),
         "sure": sure,
-        "facts": [*_list_facts(incident, now, sure)],
+        "lasts": f"fired {_format_length(now - alert.fired_at)} ago",
+        "facts": [*_list_facts(incident, sure)],
         "silenced": _describe_silence(incident, silences),
     }
 
@@ -142,10 +143,9 @@ def _describe_silence(incident: Incident, silences: Sequence[Silence]) -> str:
     return "; ".join(reasons) if all(holding) else ""
 
 
-def _list_facts(incident: Incident, now: int, sure: str) -> Iterator[str]:
-    """Yield texts on an incident: duration, worst value, other limits, and signals to look at that `sure` omits."""
+def _list_facts(incident: Incident, sure: str) -> Iterator[str]:
+    """Yield texts on an incident: worst value, other limits, and signals to look at that `sure` omits."""
     alert = incident.worst
-    yield f"for {_format_length(now - alert.begin)}"
     if alert.kind == "rule" and not isnan(alert.worst):
         yield f"at worst {format_value(alert.worst, alert.details.unit)}"
     if incident.other_alerts:

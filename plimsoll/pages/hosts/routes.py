@@ -91,7 +91,7 @@ def _build_content(
             for time in list_alert_times(fire.worst, find_crossed_since(scenes, fire.worst), zone)
         ],
         "severity": fires[0].severity if fires else "",
-        "incidents": build_incident_rows(fires, active, zone, now),
+        "incidents": build_incident_rows(fires, active, zone),
         "crossed": sorted(crossed, key=HostChart.rank),
         "areas": _group_by_area([chart for chart in charts if chart not in crossed]),
         "processes": next((fire.worst.details.processes for fire in fires if fire.worst.details.processes), ()),

@@ -218,7 +218,7 @@ def build_rule_content(watched: Watched, rule: Rule, zone: Zone, now: int) -> di
         "judged_total": len(judged),
         # `2 firing, 14 healthy`.
         "states": ", ".join(f"{states.count(word):,} {word}" for word in dict.fromkeys(states)),
-        "alerts": build_rows(alerts, (), zone, now),
+        "alerts": build_rows(alerts, (), zone),
         "alerts_total": alerts_total,
         "zone_label": zone.label(now),
     }

@@ -6,25 +6,25 @@ from typing import Any
 from plimsoll.alerting.alert import Alert
 from plimsoll.alerting.firing import Incident
 from plimsoll.alerting.silences import Silence
-from plimsoll.alerting.wording import describe_cause, describe_end, describe_lasting
+from plimsoll.alerting.wording import describe_cause, describe_end, describe_firing, describe_state
 from plimsoll.model.times import Zone, format_duration
 from plimsoll.rules.schema.field_types import Healthy
 
 Row = dict[str, Any]
 
 
-def build_rows(alerts: Iterable[Alert], active: Sequence[Silence], zone: Zone, now: int) -> list[Row]:
+def build_rows(alerts: Iterable[Alert], active: Sequence[Silence], zone: Zone) -> list[Row]:
     """Return a row for each alert, for the macro `parts.list`. `active` are the active silences.
 
-    The field `lasted` is empty while an alert fires, as the field `sentence` says how long. `inside` and `cause` are
-    empty: only rows of incidents have them.
+    The field `lasted` is empty while an alert fires. `inside` and `cause` are empty: only rows of incidents have them.
     """
     return [
         {
             "id": alert.id,
             "severity": alert.severity,
-            "sentence": describe_alert(alert, zone, now),
+            "sentence": describe_alert(alert, zone),
             "since": zone.clock(alert.begin),
+            "fired": zone.clock(alert.fired_at),
             "lasted": "" if alert.ended_at is None else format_duration(alert.ended_at - alert.begin),
             "marks": [*list_marks(alert, active, zone)],
             "inside": (),
@@ -34,15 +34,18 @@ def build_rows(alerts: Iterable[Alert], active: Sequence[Silence], zone: Zone, n
     ]
 
 
-def build_incident_rows(incidents: Iterable[Incident], active: Sequence[Silence], zone: Zone, now: int) -> list[Row]:
+def build_incident_rows(incidents: Iterable[Incident], active: Sequence[Silence], zone: Zone) -> list[Row]:
     """Return the row of each incident's worst alert; `inside` contains the rows of the incident's further alerts."""
-    pairs = [(incident, build_rows(incident.alerts, active, zone, now)) for incident in incidents]
-    return [{**row, "inside": rows, "cause": describe_cause(incident.worst)} for incident, (row, *rows) in pairs]
+    pairs = [(incident.worst, build_rows(incident.alerts, active, zone)) for incident in incidents]
+    return [
+        {**row, "inside": rows, "cause": describe_cause(worst), "sentence": describe_state(worst)}
+        for worst, (row, *rows) in pairs
+    ]
 
 
-def describe_alert(alert: Alert, zone: Zone, now: int) -> str:
-    """Return a sentence that says how long an alert fires, or how it ended."""
-    return describe_lasting(alert, zone, now) if alert.firing else describe_end(alert, zone)
+def describe_alert(alert: Alert, zone: Zone) -> str:
+    """Return a sentence with the value of an alert and its limit, or with how it ended."""
+    return describe_firing(alert, zone) if alert.firing else describe_end(alert, zone)
 
 
 def list_marks(alert: Alert, silenced: Sequence[Silence], zone: Zone) -> Iterator[str]:
