@@ -98,6 +98,23 @@ def list_account(comparison: Comparison) -> list[str]:
     return [f"{first if begins_with_a_name else f'{first[0].upper()}{first[1:]}'}.", *also, *sentences]
 
 
+def list_account_of_rows(comparison: Comparison) -> list[str]:
+    """Return the sentences beside a table of what became worse: the cause first, and no signal of the table."""
+    regressed = list_critical(comparison)
+    if not regressed or comparison.load.throughput_lost:
+        return list_account(comparison)
+    count = format_count(len(group_by_signal(regressed)), "signal")
+    changed = join_names([change.text for change in comparison.set_differently], _MOST_NAMED)
+    sentences = [
+        _describe_cause(comparison, regressed[0].name) or f"{count} became worse.",
+        _load(comparison),
+        _describe_failures(comparison).strip(),
+        f"Set differently: {changed}." if changed else "",
+        _describe_same(comparison),
+    ]
+    return list(filter(None, sentences))
+
+
 def _load(comparison: Comparison) -> str:
     """Return the sentence on the load."""
     load, compared = comparison.load, comparison.load.first

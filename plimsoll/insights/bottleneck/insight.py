@@ -83,10 +83,7 @@ def _build_resources(review: Review, bottleneck: Bottleneck, *, shaded: bool) ->
         Column("From"),
     )
     in_charts = ", which is shaded in the charts" if shaded and not whole else ""
-    summary = (
-        f"of {format_count(len(review.hosts), 'host')}, and by which figures each was ruled out or not; "
-        f"{when[0].lower()}{when[1:]}{in_charts}"
-    )
+    summary = f"of {format_count(len(review.hosts), 'host')}, {when[0].lower()}{when[1:]}{in_charts}"
     rows = tuple(row for use in shown for row in _list_rows(use))
     label = "Resources and how near they were to their capacity"
     table = DocumentTable(columns, rows, label, hidden=len(resources) - len(shown))

@@ -1,6 +1,6 @@
 """The text of a comparison as blocks of a document, and its checks for a build server."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from plimsoll.comparison.compare import Comparison, RunSide
 from plimsoll.comparison.compared_signal import DIFFERENT, Compared, ComparisonOutcome
@@ -15,7 +15,16 @@ from plimsoll.comparison.sentences import (
     group_by_signal,
     name_place,
 )
-from plimsoll.comparison.summary import ANSWERS, Answer, answer, list_account, list_critical, list_unchanged, tell_story
+from plimsoll.comparison.summary import (
+    ANSWERS,
+    Answer,
+    answer,
+    list_account,
+    list_account_of_rows,
+    list_critical,
+    list_unchanged,
+    tell_story,
+)
 from plimsoll.model.document import (
     Block,
     Bullets,
@@ -77,7 +86,7 @@ _BRIEF_ROWS = {
     ComparisonOutcome.SPREAD: 3,
 }
 _DRAWN = {ComparisonOutcome.REGRESSION: 10, ComparisonOutcome.IMPROVEMENT: 4, ComparisonOutcome.CHANGE: 3}
-_FULL_CHARTS = 3
+_FULL_CHARTS, _FIRST_ROWS = 3, 5
 _MOST_SAME = 4
 _MOST_ROWS = 400
 _MOST_NAMES = 12
@@ -114,10 +123,10 @@ def describe_result(compared: Compared) -> str:
     return "Past its limit in one run alone" if usual and compared.crossed_in else TITLES[compared.outcome]
 
 
-def build_verdict(comparison: Comparison) -> VerdictBlock:
-    """Return the block with the answer of a comparison, and the sentences that support the answer."""
+def build_verdict(comparison: Comparison, *, with_rows: bool = False) -> VerdictBlock:
+    """Return the block with the answer of a comparison, and its reasons; `with_rows`, signals follow in a table."""
     kind = answer(comparison)
-    first, *sentences = list_account(comparison)
+    first, *sentences = (list_account_of_rows if with_rows else list_account)(comparison)
     return VerdictBlock(ANSWERS[kind], first, _KINDS[kind], tuple(sentences))
 
 
@@ -128,14 +137,17 @@ def build_blocks(
 
     Times are in `zone`, by default the zone of each run's logs.
     """
-    yield build_verdict(comparison)
+    yield build_verdict(comparison, with_rows=charts is not None)
     for outcome, most in (_BRIEF_ROWS if brief else _ROWS).items():
         for heading, signals in group_pairs(
             (describe_result(signal), signal) for signal in comparison.of(outcome)
         ).items():
             groups = group_by_signal(signals)
             drawn = list(_build_charts(comparison, groups[: _DRAWN.get(outcome, 0)], charts))
-            yield Section(heading, (_build_table(groups, heading, most), *drawn), noun="signals")
+            tables: Iterable[Block] = [_build_table(groups, heading, most)]
+            if charts is not None and outcome == ComparisonOutcome.REGRESSION:
+                tables = _build_first_rows(comparison, groups, heading)
+            yield Section(heading, (*tables, *drawn), noun="signals")
     if charts is not None and (same := list_unchanged(comparison)[:_MOST_SAME]):
         drawn = [
             ChartBlock(chart.chart, "small", chart.title)
@@ -253,6 +265,25 @@ def _build_table(
     rows = tuple(_build_row(group, results=results) for group in groups[:most])
     heads = (*_HEADS[:2], Column("Result"), *_HEADS[2:]) if results else _HEADS
     return DocumentTable(heads, rows, label, style="signals", hidden=max(0, len(groups) - most))
+
+
+def _build_first_rows(comparison: Comparison, groups: Sequence[Sequence[Compared]], label: str) -> Iterator[Block]:
+    """Yield a table of the signals that became worse most, with why each counts; then the other signals, folded."""
+    heads = (*_HEADS[:5], Column("Why it counts"))
+    rows = tuple((*_build_row(group)[:5], _explain_weight(comparison, group[0])) for group in groups)
+    yield DocumentTable(heads, rows[:_FIRST_ROWS], label, style="signals")
+    if rest := rows[_FIRST_ROWS:]:
+        table = DocumentTable(heads, rest, f"{label}, the rest", style="signals")
+        yield Section("", (table,), fold="closed", style="unchanged", summary=f"{number(len(rest))} more became worse")
+
+
+def _explain_weight(comparison: Comparison, compared: Compared) -> Text:
+    """Return why a signal that became worse counts: a limit crossed in this run alone, else the tolerance."""
+    findings = (finding for finding in comparison.thresholds.only_second if finding.rule.signal == compared.name)
+    if compared.crossed_in == "other" and (finding := next(findings, None)):
+        return (("", finding.rule.severity), f" limit {format_threshold(finding)}, crossed in this run alone")
+    tolerance = format_percent(compared.treatment.tolerance)
+    return f"more than the {tolerance} tolerated" if compared.treatment.critical else "a sign of it"
 
 
 def _build_row(group: Sequence[Compared], *, results: bool = False) -> tuple[str, ...]:

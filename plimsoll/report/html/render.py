@@ -1,13 +1,15 @@
 """The review as one self-contained HTML file."""
 
+import re
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from itertools import accumulate
 
 from plimsoll.charts.chart import Charts
 from plimsoll.insights.insights import Insights
 from plimsoll.model.document import Document
+from plimsoll.model.remark import capitalize
 from plimsoll.model.times import Zone
-from plimsoll.model.value_text import number
 from plimsoll.report.first_screen import build_first_screen
 from plimsoll.report.html.appendix import (
     MOST_FILES,
@@ -43,6 +45,8 @@ from plimsoll.review.sentences import (
 )
 from plimsoll.review.verdict import Verdict
 
+_MOST_WORDS = 25  # of a headline
+_CLAUSE = re.compile(r"(?<=[.;]) ")
 _MOST_ON_COVER = 3  # hosts, and files
 
 
@@ -80,7 +84,7 @@ def render(insights: Insights, zone: Zone | None = None, now: int | None = None,
         appendix=appendix,
         span=zone.span,
         verdict_text=review.word,
-        headline=review.answer,
+        headline=_split_headline(review.answer),
         verdict_class={Verdict.UNKNOWN: "unknown", Verdict.HEALTHY: "healthy"}.get(review.verdict, crossed_class),
         water=(draw_water(compute_value_level(named.number, named.healthy)) if named else None) or "",
         crossed_summary=summarize_crossed(review.findings),
@@ -122,10 +126,19 @@ def render(insights: Insights, zone: Zone | None = None, now: int | None = None,
     )
 
 
+def _split_headline(text: str) -> tuple[str, str]:
+    """Return as much of a headline as a reader takes in at once, and the rest as sentences of its own."""
+    parts = _CLAUSE.split(text)
+    words = list(accumulate(len(part.split()) for part in parts))
+    count = max(1, sum(total <= _MOST_WORDS for total in words))
+    head, rest = " ".join(parts[:count]), " ".join(parts[count:])
+    return f"{head[:-1]}." if rest else head, capitalize(rest)
+
+
 def _name(review: Review) -> str:
-    """Return the name of the report: the name of the run, else of its only file, else the number of files."""
-    count = len(review.logs)
-    return review.run.name or (review.logs[0].path.name if count == 1 else f"{number(count)} files")
+    """Return the name of the report: the name of the run, else of its only file, else of the folder of its files."""
+    paths = [log.path for log in review.logs]
+    return review.run.name or (paths[0] if len(paths) == 1 else paths[0].absolute().parent).name
 
 
 def _link(finding: Finding, short: NotCrossed, not_crossed: NotCrossed) -> str:
