@@ -244,9 +244,7 @@ def test_the_page_of_an_alert(chromium, alert_data, duckdb, pages):
             page = view.page
             assert page.locator("h1").inner_text() == "WEB01 is short of processors"
             assert page.locator("h1").evaluate("one => one.getBoundingClientRect().bottom") < 300
-            assert (
-                page.locator(".evidence").inner_text().startswith("Processor time: ")
-            )
+            assert page.locator(".evidence").inner_text().startswith("Processor time: ")
             facts = page.locator(".facts").inner_text()
             assert "≤ 90 % (1 min mean)" in facts
             assert page.locator("#band b").all_inner_texts() == ["pending", "firing"]
