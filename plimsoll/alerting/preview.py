@@ -1,7 +1,7 @@
 """Previews a limit: how often it would have fired on stored samples, beside today's limit."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pydantic import ValidationError
@@ -20,17 +20,20 @@ from plimsoll.alerting.state_changes import AlertInterval
 from plimsoll.hosts.facts import ConfiguredFacts
 from plimsoll.hosts.overrides import RuleSettings, list_mistakes
 from plimsoll.model.errors import Unusable
+from plimsoll.model.group_pairs import group_pairs
 from plimsoll.model.remark import format_count, join_names
-from plimsoll.model.series import HostKey, make_host_key
+from plimsoll.model.series import HostKey, Series, make_host_key
 from plimsoll.model.times import SECOND, Zone, format_duration
 from plimsoll.rules.evaluate import RuleEvaluator
 from plimsoll.rules.schema.pack import Rule
 from plimsoll.rules.schema.units import find_unit
+from plimsoll.rules.signal_finder import list_read_series
 from plimsoll.rules.wording import limit_text
 from plimsoll.store.protocol import SampleReader
 
 _HOUR = 3600 * SECOND
 _PARTS = 60  # of the strip chart, at most; a part is a whole number of hours
+_SERIES_AT_ONCE = 12  # for which samples are read: 50 MB in a month
 _BLOCKS = " ▁▂▃▄▅▆▇█"
 
 
@@ -107,19 +110,16 @@ def preview(
         for part in parts
     ]
     facts = find_stored_facts(store, series, configured, first, end)
-    planned, finder = plan(site, series, facts, check)
+    sites = [_select_rules(judged, rule) for judged in sites]
+    planned, finder = plan(sites[0], series, facts, check)
     plans = [planned, *(plan(judged, series, facts, check, finder)[0] for judged in sites[1:])]
-    targets: dict[HostKey, list[tuple[int, RuleTarget]]] = {}
-    for at, planned in enumerate(plans):
-        for target in planned:
-            if target.rule.id == rule.id:
-                targets.setdefault(make_host_key(target.subject.host), []).append((at, target))
-    for of_host in targets.values():
+    targets = [(at, target) for at, planned in enumerate(plans) for target in planned if target.rule.id == rule.id]
+    for batch in _split_targets(targets):
         samples = HostSamples(store, first, end)
         judge = RuleEvaluator(finder.find, samples.of, facts, signals=site.catalogue.signals)
         for at, kept in enumerate(intervals):
-            chosen = [target for number, target in of_host if number == at]
-            for target, conditions in evaluate_targets(samples, judge, chosen, finder, check):
+            chosen = [target for number, target in batch if number == at]
+            for target, conditions in evaluate_targets(samples, judge, chosen, finder, check, only_possible=True):
                 kept.extend(interval for interval in list_alert_intervals(target, conditions, start))
     unit = find_unit(rule, site.catalogue.signals)
     firings = [
@@ -127,6 +127,32 @@ def preview(
         for judged, kept in zip(sites, intervals, strict=True)
     ]
     return Preview(rule, start, end, part, firings[0], firings[1] if settings else None)
+
+
+def _select_rules(site: Site, rule: Rule) -> Site:
+    """Return a copy of a site with this rule, and the rules that decide whether it is judged."""
+    names, new, rules = set[str](), {rule.id}, site.catalogue.rules
+    while new := {name for name in new if name in rules} - names:
+        names |= new
+        new = {other for name in new for other in (*rules[name].stands_in_for, *rules[name].superseded_by)}
+    packs = (
+        pack.model_copy(update={"rules": tuple(kept for kept in pack.rules if kept.id in names)})
+        for pack in site.catalogue.packs
+    )
+    return replace(site, catalogue=replace(site.catalogue, packs=tuple(packs)))
+
+
+def _split_targets(targets: Iterable[tuple[int, RuleTarget]]) -> Iterator[Sequence[tuple[int, RuleTarget]]]:
+    """Yield the targets of whole hosts in batches, whose samples are read at once."""
+    batch: list[tuple[int, RuleTarget]] = []
+    series = set[Series]()
+    for of_host in group_pairs((make_host_key(pair[1].subject.host), pair) for pair in targets).values():
+        batch += of_host
+        series.update(part for _, target in of_host for part in list_read_series(target.origin))
+        if len(series) >= _SERIES_AT_ONCE:
+            yield batch
+            batch, series = [], set[Series]()
+    yield batch
 
 
 def _copy_site(site: Site, rule: Rule, settings: RuleSettings) -> Site:

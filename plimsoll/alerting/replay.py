@@ -1,15 +1,23 @@
 """Judges stored samples as a review does, to find the alerts that would have fired had no sample been late."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 
 from plimsoll.alerting.rule_targets import RuleTarget, Site, plan
 from plimsoll.alerting.series_index import Check, check_nothing
 from plimsoll.alerting.state_changes import AlertInterval
-from plimsoll.hosts.facts import ConfiguredFacts, Facts, UnknownFact, find_facts, is_fact_in_maximum
+from plimsoll.hosts.facts import (
+    ConfiguredFacts,
+    Facts,
+    Place,
+    RecordedFacts,
+    UnknownFact,
+    find_facts,
+    is_fact_in_maximum,
+)
 from plimsoll.model.group_pairs import group_pairs
 from plimsoll.model.log import Times, Values
 from plimsoll.model.samples import Samples
@@ -24,6 +32,7 @@ from plimsoll.rules.subjects import find_host, list_host_tags
 from plimsoll.store.protocol import SampleReader
 
 _DAY = 86_400 * SECOND
+_AFTER = 6  # evaluations that are judged after the last that may be past the limit
 
 
 def replay(
@@ -86,13 +95,33 @@ def find_stored_facts(
     store: SampleReader, series: Sequence[Series], configured: ConfiguredFacts, start: int, end: int
 ) -> Facts:
     """Return the facts of hosts that their series show in a range, and the configured facts."""
-    telling = [part for part in series if is_fact_in_maximum(part)]
-    by_day = dict(zip(telling, store.buckets(telling, start, end, _DAY) if telling else (), strict=True))
 
-    def values(part: Series) -> Values:
-        return by_day[part].maximum if part in by_day else store.read([part], start, end)[0].values
+    def find_recorded() -> RecordedFacts:
+        telling = [part for part in series if is_fact_in_maximum(part)]
+        by_day = dict(zip(telling, store.buckets(telling, start, end, _DAY) if telling else (), strict=True))
 
-    return Facts(configured, find_facts([(part, partial(values, part)) for part in series]))
+        def values(part: Series) -> Values:
+            return by_day[part].maximum if part in by_day else store.read([part], start, end)[0].values
+
+        return find_facts([(part, partial(values, part)) for part in series])
+
+    return Facts(configured, _LazyFacts(find_recorded))
+
+
+class _LazyFacts(Mapping[Place, Mapping[str, float]]):
+    """Recorded facts that are found when the first is needed: many rules need none."""
+
+    def __init__(self, find: Callable[[], RecordedFacts]) -> None:
+        self._find = cache(find)
+
+    def __getitem__(self, place: Place) -> Mapping[str, float]:
+        return self._find()[place]
+
+    def __iter__(self) -> Iterator[Place]:
+        return iter(self._find())
+
+    def __len__(self) -> int:
+        return len(self._find())
 
 
 class HostSamples:
@@ -126,9 +155,19 @@ class HostSamples:
 
 
 def evaluate_targets(
-    samples: HostSamples, judge: RuleEvaluator, targets: Sequence[RuleTarget], finder: Finder, check: Check
+    samples: HostSamples,
+    judge: RuleEvaluator,
+    targets: Sequence[RuleTarget],
+    finder: Finder,
+    check: Check,
+    *,
+    only_possible: bool = False,
 ) -> Iterator[tuple[RuleTarget, Conditions]]:
-    """Yield each target with its conditions at every evaluation from its first sample on."""
+    """Yield each target with its conditions at every evaluation from its first sample on.
+
+    With `only_possible`, evaluations that change no state, as no sample in their windows is past the limit, are left
+    out.
+    """
     signals = {condition.signal for target in targets for condition in target.rule.conditions}
     hosts = {make_host_key(target.subject.host) for target in targets}
     origins = (pair for name in signals for pair in finder.find(name).values())
@@ -139,7 +178,24 @@ def evaluate_targets(
         check()
         if (at := samples.evaluations(list_read_series(target.origin))) is not None:
             with suppress(UnknownFact):
-                yield target, judge.evaluate_conditions(target.rule, target.subject, target.origin, at)
+                yield target, (only_possible and _evaluate_possible(judge, target, at)) or _evaluate(judge, target, at)
+
+
+def _evaluate(judge: RuleEvaluator, target: RuleTarget, at: Times) -> Conditions:
+    return judge.evaluate_conditions(target.rule, target.subject, target.origin, at)
+
+
+def _evaluate_possible(judge: RuleEvaluator, target: RuleTarget, at: Times) -> Conditions | None:
+    """Return the conditions at the evaluations that may change a state; None if these cannot be known beforehand."""
+    possible = judge.mark_possible(target.rule, target.subject, target.origin, at)
+    if possible is None:
+        return None
+    after = np.flatnonzero(possible)[:, np.newaxis] + np.arange(1, _AFTER)
+    possible[after[after < len(at)]] = True
+    conditions = _evaluate(judge, target, at[possible])
+    # An alert may fire on until there is data again.
+    ends = np.diff(conditions.times, append=at[-1] + 1) > EVALUATION_INTERVAL
+    return conditions if (conditions.stay[ends] == Truth.FALSE).all() else None
 
 
 def find_pending(target: RuleTarget, conditions: Conditions) -> tuple[int, float] | None:

@@ -249,9 +249,10 @@ def find_other_intervals(times: Times) -> list[Stretch]:
 
 
 def _compute_median(steps: Times) -> int:
-    middle, first = (len(steps) - 1) // 2, int(steps[0])
-    is_even = steps.min() == first == steps.max()  # as of most logs; np.partition takes long on equal steps
-    median = first if is_even else int(np.partition(steps, middle)[middle])
+    middle = (len(steps) - 1) // 2
+    usual = steps[middle]  # the median if most steps are equal, as of most logs; np.partition takes long on these
+    is_even = 2 * np.count_nonzero(steps == usual) > len(steps)
+    median = int(usual if is_even else np.partition(steps, middle)[middle])
     whole = round(median / SECOND) * SECOND
     return whole if whole and abs(median - whole) <= 0.02 * whole else median
 

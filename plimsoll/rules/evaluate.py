@@ -30,6 +30,7 @@ from plimsoll.rules.schema.field_types import Healthy, Reduce
 from plimsoll.rules.schema.pack import Condition, Further, Rule
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.signal_finder import (
+    ResolvedRecording,
     ResolvedRequestTime,
     ResolvedSource,
     ResolvedSources,
@@ -149,6 +150,32 @@ class RuleEvaluator:
     def evaluate_conditions(self, rule: Rule, subject: Subject, source: ResolvedSource, at: Times) -> Conditions:
         """Return the conditions of a rule for one subject at the times `at`, before the state machine is applied."""
         return next(self.matrices(rule, [(subject, source)], at)).row(0)
+
+    def mark_possible(
+        self, rule: Rule, subject: Subject, source: ResolvedSource, at: Times
+    ) -> NDArray[np.bool_] | None:
+        """Return a mask of the times `at` that includes all at which a rule may enter or stay past its limit.
+
+        At other times all samples in the window are on the healthy side, and so is their mean. None if that cannot be
+        seen in single samples, or if a further condition depends on the evaluations before.
+        """
+        recorded = source.value if isinstance(source, ResolvedRequestTime) else source
+        if rule.reduce not in _OF_SAMPLES or not isinstance(recorded, ResolvedRecording) or self._has_constant(rule):
+            return None
+        window, parts = self._values.windows(rule, source)
+        if parts and recorded.rate:
+            return None
+        pairs = self._values.pairs(recorded)
+        past = ~self._scale_limits(rule.recover or rule.healthy, rule, [subject]).hold(pairs.values)[0]
+        longest = max([window, *(length for _, length in parts)])
+        first = at.searchsorted(pairs.later[past])
+        last = at.searchsorted(pairs.earlier[past] + longest, side="right")
+        changes = np.bincount(first, minlength=len(at) + 1) - np.bincount(last, minlength=len(at) + 1)
+        return changes.cumsum()[:-1] > 0
+
+    def _has_constant(self, rule: Rule) -> bool:
+        signals = (self.signals.get(condition.signal) for condition in rule.conditions)
+        return any(signal and signal.constant for signal in signals)
 
     def _run_states(self, rule: Rule, matrix: ConditionMatrix, begun: bool) -> Iterator[RuleEvaluation]:
         """Run the state machine over conditions, within the rule's phase; yield the evaluation of each subject."""

@@ -32,6 +32,7 @@ from plimsoll.rules.window import (
     Apart,
     Arrays,
     FlatPairs,
+    Pairs,
     Together,
     WindowBounds,
     combine_field_samples,
@@ -171,6 +172,10 @@ class SignalValues:
             parts.sort(key=lambda part: part.interval)
             entry = self._intervals_by_source[id(source)] = source, longest, parts
         return entry[1:]
+
+    def pairs(self, source: ResolvedRecording) -> Pairs:
+        """Return the samples (or pairs of neighbouring samples) whose values are reduced, of one source."""
+        return _flatten(source, self._read_columns([source]).arrays()).pairs
 
     def rows(self, condition: Condition, sources: Sequence[ResolvedSource], at: Times) -> Values:
         """Return a condition's reduced values: a row for each source, a column for each evaluation; NaN for no data.

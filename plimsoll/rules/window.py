@@ -70,6 +70,8 @@ class FlatPairs:
     def where(self, mask: NDArray[np.bool_]) -> "FlatPairs":
         """Return the pairs for which the mask is true."""
         pairs = self.pairs
+        if mask.all():
+            return self
         return FlatPairs(Pairs(pairs.earlier[mask], pairs.later[mask], pairs.values[mask]), self.row[mask])
 
 

@@ -29,6 +29,7 @@ from plimsoll.store.victoriametrics.address import VictoriaMetricsAddress
 from plimsoll.store.victoriametrics.names import Measurements
 from plimsoll.store.victoriametrics.samples import VictoriaSamples
 from plimsoll.store.victoriametrics.server import VictoriaMetricsServer
+from tests.alerting.in_memory import InMemory
 from tests.alerting.loop_world import CPU, HOUR, MINUTE, PERIOD, SITE, START, World, alerts, rules_of, run_behind
 from tests.conftest import VictoriaMetrics
 from tests.sure_influx import SureServer
@@ -118,6 +119,29 @@ def test_a_preview_counts_what_the_loop_and_the_replay_find_and_what_another_lim
     assert strip_lines(shown, Zone.parse("UTC"))[2].startswith("previewed, < 90 %: 3 alerts on 1 host, ")
     with pytest.raises(Unusable, match="the other side"):
         parse_rule_settings({"healthy": "> 3 %"}, rule, SITE)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_preview_leaves_out_no_evaluation_that_changes_a_state(seed):
+    """Hosts with bursts, pauses, changes of interval, and an end while a limit is crossed: as the replay finds them."""
+    random, store = np.random.default_rng(seed), InMemory()
+    for host in range(4):
+        steps = np.repeat(random.choice([10, 10, 10, 30, 60, 400], 60), random.integers(1, 60, 60))
+        times = START + np.cumsum(steps) * SECOND
+        levels = np.repeat(random.choice([5, 12, 22, 60], 60), random.integers(1, 60, 60))
+        idle = np.resize(levels, len(times)) + random.normal(0, 2, len(times))
+        values = {"usage_idle": idle, "usage_iowait": idle * 0, "usage_steal": idle * 0}
+        for field, column in values.items():
+            series = Series(f"web{host}", "cpu", (("cpu", "cpu-total"),), field)
+            store.write_points(Points([series], np.zeros(len(times), np.int32), times, column))
+    start, end = START + 2 * HOUR, int(times[-1]) + HOUR
+    replayed_ = [*replay(store, SITE, {}, start, end)]
+    for name in (CPU, "cpu-pinned", "linux-cpu-busy", "linux-cpu-busy-critical"):
+        rule = SITE.catalogue.rules[name]
+        shown = preview(store, SITE, {}, rule, None, start, end).today
+        fired = [one for one in replayed_ if one.rule.id == name]
+        hours = sum((end if one.ended_at is None else one.ended_at) - max(one.fired_at, start) for one in fired) / HOUR
+        assert (shown.alerts, shown.hours) == (len(fired), pytest.approx(hours)), name
 
 
 def test_samples_that_come_late_amend_the_history_and_notify_nobody(world):

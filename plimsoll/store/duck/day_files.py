@@ -14,6 +14,7 @@ import stat
 import threading
 from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from secrets import token_hex
 from typing import NamedTuple
@@ -170,11 +171,17 @@ class DayFolder:
         return not why
 
 
+@cache
+def _connect() -> duckdb.DuckDBPyConnection:
+    """Return a connection for all checks of files, as opening one takes longer than a check."""
+    return duckdb.connect(config={"threads": 1})
+
+
 def _explain_misplaced(path: Path) -> str:
     """Return why an undamaged file does not belong into its folder; empty if its samples are of the folder's day."""
-    with duckdb.connect() as connection:
+    with _connect().cursor() as cursor:
         query = f"SELECT min(time)::DATE::VARCHAR, max(time)::DATE::VARCHAR FROM read_parquet({quote_sql(str(path))})"
-        days = {*(connection.execute(query).fetchone() or ())} - {None, path.parent.name}
+        days = {*(cursor.execute(query).fetchone() or ())} - {None, path.parent.name}
     return f"has samples of {min(days)}" if days else ""
 
 

@@ -1,5 +1,6 @@
 """Reads samples from the tables and day files of the embedded store."""
 
+import itertools
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
@@ -7,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from plimsoll.model.group_pairs import group_pairs
 from plimsoll.model.samples import Samples, join_samples
 from plimsoll.store.duck.day_files import DayFile, DayFolder, list_files, query_rows
 from plimsoll.store.duck.hot_file import HotFile
@@ -16,6 +18,7 @@ from plimsoll.store.protocol import Buckets
 
 _MOST_IN_LIST = 50
 _HALF = MINUTE // 2
+_ROWS_TOGETHER = 100  # of one series, in a row: enough to copy them together
 
 
 class Columns(NamedTuple):
@@ -122,14 +125,18 @@ def open_range(file: HotFile, numbers: Sequence[int], start: int, end: int) -> G
 def read_samples(span: StoredRange) -> dict[int, Samples]:
     """Return samples by series number, without empty series; where raw samples are gone, the means of minutes."""
     rows = span.cursor.execute(span.query(MEAN)).fetchnumpy()
-    # Tables are mostly sorted, so this is much faster than sorting everything in DuckDB.
-    series = np.asarray(rows["series"])
-    order = np.argsort(series, kind="stable")
-    series, times, values = (np.asarray(column)[order] for column in (series, rows["time"], rows["value"]))
-    odd = np.flatnonzero((times[1:] <= times[:-1]) & (series[1:] == series[:-1]))
-    unsorted = set(series[odd].tolist())
-    read = {number: Samples(times[span], values[span]) for number, span in _list_spans(series)}
-    return {number: join_samples([samples]) if number in unsorted else samples for number, samples in read.items()}
+    series, times, values = (np.asarray(rows[name]) for name in ("series", "time", "value"))
+    if np.count_nonzero(series[1:] != series[:-1]) > len(series) // _ROWS_TOGETHER:
+        # Tables are mostly sorted, so this is much faster than sorting everything in DuckDB.
+        order = np.argsort(series, kind="stable")
+        series, times, values = series[order], times[order], values[order]
+    spans = group_pairs(_list_spans(series))
+    columns = ([np.concatenate([column[s] for s in of_one]) for column in (times, values)] for of_one in spans.values())
+    read = dict(zip(spans, itertools.starmap(Samples, columns), strict=True))
+    return {
+        number: samples if (np.diff(samples.times) > 0).all() else join_samples([samples])
+        for number, samples in read.items()
+    }
 
 
 def read_drawn(span: StoredRange, buckets: int) -> dict[int, Drawn]:
