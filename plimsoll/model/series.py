@@ -2,7 +2,7 @@
 
 import dataclasses
 from collections.abc import Iterable
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import NewType
 
 from plimsoll.model.lazy_dataclass import dataclass
@@ -64,6 +64,7 @@ def list_hosts(series: Iterable[Series]) -> tuple[str, ...]:
     return tuple(first.values())
 
 
+@lru_cache(maxsize=4096)
 def make_host_key(name: str) -> HostKey:
     """Return the key of a host, from its name in any case."""
     return HostKey(name.casefold())

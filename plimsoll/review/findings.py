@@ -166,10 +166,10 @@ class Finding:
 
         Also None for a rule judged in one phase: the crossing may have ended with the phase, not with the data.
         """
-        if self.outcome != Outcome.WITHIN or self.track is None or not self.crossings:
+        if self.outcome != Outcome.WITHIN or self.track is None:
             return None
         kept_to_phase = self.rule.phase and self.track.is_phase_determined
-        goes_on = self.track.crossings.ends[-1] == self.track.last_judged and not kept_to_phase
+        goes_on = self.track.last_crossing == self.track.last_judged and not kept_to_phase
         return self.crossings[-1] if goes_on else None
 
     @property

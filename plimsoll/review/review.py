@@ -237,7 +237,8 @@ class Review:
     def unrecognised(self) -> tuple[Unrecognised, ...]:
         """Counters with unknown names that look like counters of Windows in an unsupported language."""
         series = {series.key: series for log in self.logs for series in log.series}.values()
-        return tuple(find_unrecognised(replace(series, host=self.host_of(series)) for series in series))
+        named = ((recorded, self.host_of(recorded)) for recorded in series)
+        return tuple(find_unrecognised(s if s.host == host else replace(s, host=host) for s, host in named))
 
     @cached_property
     def maybe_needed(self) -> tuple[Unrecognised, ...]:

@@ -1,12 +1,11 @@
 """Sets the severity of old rules to info where a current document gives another limit for the same quantity."""
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 from functools import partial
 
-from plimsoll.model.group_pairs import group_pairs
 from plimsoll.model.remark import join_names
-from plimsoll.model.series import make_host_key
 from plimsoll.review.findings import JUDGED, Finding, Outcome
 from plimsoll.rules.host_filter import JudgedSubjects, is_for_such, is_silent
 from plimsoll.rules.schema.field_types import Fact
@@ -16,6 +15,7 @@ _UNJUDGED = (Outcome.OFF, Outcome.DOES_NOT_APPLY)
 _STANDS_IN = "it stands in for others where its counters are all that was recorded"
 _BECOMES_NOTE = (*JUDGED, Outcome.TOO_SHORT)
 _BECOMES_NOT_APPLICABLE = (Outcome.NO_DATA, Outcome.NOT_JUDGED, Outcome.NOT_RECORDED)
+_Judged = dict[tuple[str, str], set[str | None]]  # the instances that a rule judged on a host
 Known = Callable[[Subject, Fact], float | None]
 
 
@@ -28,18 +28,18 @@ def supersede(findings: Iterable[Finding], result: Known, by_hand: Collection[st
     a limit in plimsoll.toml.
     """
     items = list(findings)
-    judged: dict[tuple[str, str], list[Finding]] = group_pairs(
-        ((finding.rule.id, make_host_key(finding.subject.host)), finding)
-        for finding in items
-        if finding.subject and finding.outcome in JUDGED
-    )
+    judged: _Judged = defaultdict(set)
+    for finding in items:
+        if finding.subject and finding.outcome in JUDGED:
+            host, instance = finding.subject.key
+            judged[finding.rule.id, host].add(instance)
     return [
         finding if finding.pack.pack in by_hand or finding.override else _supersede_finding(finding, judged, result)
         for finding in items
     ]
 
 
-def _supersede_finding(old: Finding, judged: dict[tuple[str, str], list[Finding]], result: Known) -> Finding:
+def _supersede_finding(old: Finding, judged: _Judged, result: Known) -> Finding:
     """Return `old` with severity info, or as not applying, if a current rule supersedes its rule; else unchanged."""
     subject = old.subject
     if subject is None or not old.rule.superseded_by:
@@ -47,7 +47,9 @@ def _supersede_finding(old: Finding, judged: dict[tuple[str, str], list[Finding]
     if is_silent(old.rule, partial(result, subject)):
         note = f"a note that is for {old.rule.scale} that plimsoll.toml gives"
         return replace(old, outcome=Outcome.DOES_NOT_APPLY, needs=None, notes=(note, *old.notes))
-    names = [name for name in old.rule.superseded_by if _is_same_instance(old, judged.get((name, subject.key[0]), ()))]
+    names = [
+        name for name in old.rule.superseded_by if _is_same_instance(subject, judged.get((name, subject.key[0]), ()))
+    ]
     by = f"{join_names(names, len(names))} {'judges' if len(names) == 1 else 'judge'} it by current limits"
     if names and old.outcome in _BECOMES_NOT_APPLICABLE:
         return replace(old, outcome=Outcome.DOES_NOT_APPLY, needs=None, notes=(by, *old.notes))
@@ -61,11 +63,10 @@ def _supersede_finding(old: Finding, judged: dict[tuple[str, str], list[Finding]
     return replace(old, rule=rule, superseded_by=tuple(names or old.rule.superseded_by), notes=notes)
 
 
-def _is_same_instance(old: Finding, current: Sequence[Finding]) -> bool:
-    """Return whether a current finding is for the same instance as `old`, or one of the two is for the whole host."""
-    key = old.subject.key if old.subject else ("", None)
-    instances = [finding.subject.key[1] for finding in current if finding.subject]
-    return any(instance is None or key[1] is None or instance == key[1] for instance in instances)
+def _is_same_instance(old: Subject, current: Collection[str | None]) -> bool:
+    """Return whether one of the `current` instances is that of `old`, or either is the whole host."""
+    instance = old.key[1]
+    return instance in current or None in current or (instance is None and bool(current))
 
 
 def drop_stand_ins(findings: Iterable[Finding]) -> list[Finding]:

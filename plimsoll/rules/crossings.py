@@ -86,6 +86,8 @@ class CrossingColumns(Sequence[Crossing]):
 
     def until(self, end: int) -> "CrossingColumns":
         """Return the crossings, with starts and ends later than `end` (UTC ns) replaced by `end`."""
+        if not len(self) or self.ends.max() <= end:
+            return self
         return replace(self, starts=np.minimum(self.starts, end), ends=np.minimum(self.ends, end))
 
     def longest(self, count: int) -> "CrossingColumns":
@@ -320,6 +322,11 @@ class EvaluationMatrix:
         before = np.concatenate(([0], np.cumsum(stop - first)))
         run = np.searchsorted(first, flat, "right") - 1
         return np.where(run < 0, 0, before[run] + np.minimum(flat - first[run], (stop - first)[run]))
+
+    @cached_property
+    def last_crossing(self) -> Sequence[int]:
+        """For each row, the end (UTC ns) of the last crossing; -1 without crossings."""
+        return self._find_longest(self._true.row, self.crossings.ends, -1)
 
     def crossings_of(self, row: int) -> CrossingColumns:
         """Return the crossings of one row."""

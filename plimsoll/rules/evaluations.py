@@ -19,13 +19,19 @@ _Value = TypeVar("_Value")
 
 
 class _Cell(Generic[_Value]):
-    """A descriptor that returns one subject's row of an attribute of `EvaluationMatrix`."""
+    """A descriptor that returns one subject's row of an attribute of `EvaluationMatrix`, and keeps it in the subject's
+    evaluation, which many read several times.
+    """
 
     def __init__(self, attribute: str) -> None:
         self._attribute = attribute
 
+    def __set_name__(self, _: type["RuleEvaluation"], name: str) -> None:
+        self._name = name
+
     def __get__(self, track: "RuleEvaluation", _: type["RuleEvaluation"]) -> _Value:
-        return getattr(track.matrix, self._attribute)[track.row]
+        value = vars(track)[self._name] = getattr(track.matrix, self._attribute)[track.row]
+        return value
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +54,7 @@ class RuleEvaluation:
     judged = _Cell[int]("judged")
     longest_stretch = _Cell[int]("longest_stretch")
     longest_crossing = _Cell[int]("longest_crossing")
+    last_crossing = _Cell[int]("last_crossing")
     last_judged = _Cell[int]("last_judged")
     worst = _Cell[float]("worst")
     nearest = _Cell[float]("nearest")

@@ -64,8 +64,9 @@ class _JudgedInstances:
             return True
         if instance is None or is_total(instance):
             return bool(self._named)
-        has_part = any(name.startswith(f"{instance}:") for name in self._named)
-        return has_part or instance in self._named or self._instances.same(instance) is not None
+        if instance in self._named or self._instances.same(instance) is not None:
+            return True
+        return any(name.startswith(f"{instance}:") for name in self._named)
 
 
 _SIDES = {"<": "less than ", "<=": "at most ", ">": "more than ", ">=": "at least ", "=": ""}

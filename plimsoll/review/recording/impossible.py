@@ -42,8 +42,10 @@ def doubt_impossible_values(
     counters = " ".join(bad_counter.counter.casefold() for bad_counter in items)
     sentences: dict[str, str] = {}
     for finding in findings:
-        named = any(source.path and source.path.counter.casefold() in counters for source in finding.signal.sources)
-        if named or not finding.severe or not finding.track or finding.signal.title in sentences:
+        if not finding.severe or not finding.track or finding.signal.title in sentences:
+            continue
+        named = (source.path.counter.casefold() for source in finding.signal.sources if source.path and counters)
+        if any(counter in counters for counter in named):
             continue
         values = finding.track.impossible[~np.isnan(finding.track.impossible)]
         # One bad sample makes the means of a window impossible; more is a fault.
@@ -84,13 +86,12 @@ def remark_impossible_values(findings: Iterable[Finding], samples_of: _SamplesOf
 
 
 def _select_impossible(finding: Finding, samples_of: _SamplesOf) -> tuple[Values, int]:
-    """Return the impossible samples of a finding's signal, and the number of all samples of the signal."""
+    """Return the impossible samples of a finding's signal; if any, also the number of all samples of the signal."""
     samples = samples_of(finding)
-    if samples is None:
-        return np.empty(0), 0
-    values = samples.values
+    values = samples.values if samples else np.empty(0)
     odd = values[mark_impossible(values, finding.signal)]
-    return odd[np.isfinite(odd)], int(np.count_nonzero(np.isfinite(values)))
+    odd = odd[np.isfinite(odd)]
+    return odd, int(np.count_nonzero(np.isfinite(values))) if len(odd) else 0
 
 
 def find_bad_counters(logs: Sequence[Log], packs: Sequence[Pack]) -> tuple[BadCounter, ...]:
