@@ -272,6 +272,8 @@ def _explain_unjudged(host: Host, progress: Progress, now: int) -> str:
         length = format_duration((now - max(newest.values())) // SECOND * SECOND)
         return f"not all judged: no new value of {names} for {length}; look at these inputs of its agent"
     if not progress.judged.get(host.host):
+        if host.newest is not None and progress.evaluated - host.newest >= _MINUTE:
+            return f"not judged: no sample for {format_duration((now - host.newest) // SECOND * SECOND)}"
         return "not judged: none of its counters has a limit"
     missing, judged = progress.missing.get(HostKey(host.host), {}), progress.resources.get(HostKey(host.host), ())
     names = [name for name, resource in missing.items() if resource not in judged]

@@ -110,7 +110,9 @@ def test_what_is_crossed_only_lately_is_no_alert_and_not_healthy_either(world):
 
 def test_a_silent_host_is_not_healthy(world):
     world.run(15 * MINUTE, {"web1": 60, "db1": 60})
-    world.run(10 * MINUTE, {"web1": 60, "db1": None})
+    world.run(2 * MINUTE, {"web1": 60, "db1": None})
+    assert {host.note for host in page(world).hosts if host.name == "db1"} == {"not judged: no sample for 1 min 30 s"}
+    world.run(8 * MINUTE, {"web1": 60, "db1": None})
     result = page(world)
     assert result.headline.startswith("Not healthy: 1 incident on 1 host")
     assert {host.name: host.state for host in result.hosts} == {"web1": "healthy", "db1": "silent"}
