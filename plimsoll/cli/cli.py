@@ -5,7 +5,7 @@ import os
 import signal
 import sys
 from contextlib import suppress
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from typing import Annotated, Any
 
@@ -48,7 +48,36 @@ COMMANDS = {
 def load_command(name: str) -> Any:
     """Import the module of a command or group of commands, and return the object that Typer makes from it."""
     commands = import_module(f"plimsoll.cli.commands.{name}").app
-    return get_group(commands) if commands.info.no_args_is_help else get_command(commands)
+    command = get_group(commands) if commands.info.no_args_is_help else get_command(commands)
+    _read_texts_plainly(command)
+    return command
+
+
+def _read_texts_plainly(command: Any) -> None:
+    """Spare the options of a command, or of each command of a group, pydantic, with which Typer converts values."""
+    get_params = command.get_params
+
+    def list_params(ctx: Any) -> list[Any]:
+        for parameter in (params := get_params(ctx)):
+            parameter.process_value = partial(_process_value, parameter)
+        return params
+
+    command.get_params = list_params
+    for subcommand in getattr(command, "commands", {}).values():
+        _read_texts_plainly(subcommand)
+
+
+def _process_value(parameter: Any, ctx: Any, value: Any) -> Any:
+    """Return the value of an option or argument as Typer does, which converts what is neither a text nor parsed."""
+    parser, annotation = parameter.type_descriptor.parameter_info.parser, parameter.type_descriptor.annotation
+    is_missing = parameter.value_is_missing(value)
+    if not is_missing and parser:
+        value = [*map(parser, value)] if isinstance(value, list | tuple) else parser(value)
+    elif is_missing and not parameter.required:
+        value = () if parameter.multiple or parameter.nargs == -1 else value
+    elif is_missing or annotation not in (str, list[str]):
+        return type(parameter).process_value(parameter, ctx, value)
+    return parameter.callback(ctx, parameter, value) if parameter.callback else value
 
 
 class _Commands(TyperGroup):
@@ -107,7 +136,9 @@ def main() -> None:
             stream.reconfigure(errors="replace")
     status = 0
     try:
-        status = get_command(app)(prog_name="plimsoll", standalone_mode=False)
+        command = get_command(app)
+        _read_texts_plainly(command)
+        status = command(prog_name="plimsoll", standalone_mode=False)
         if status == INTERRUPTED:  # typer caught the interrupt
             raise KeyboardInterrupt
         sys.stdout.flush()

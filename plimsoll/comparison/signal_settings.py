@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Literal, TypeVar
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field
 
 from plimsoll.hosts.settings import Amount, CompareSettings, SignalSettings, Tolerance
 from plimsoll.model.errors import Unusable, limit_mistakes, suggest
+from plimsoll.model.lazy_pydantic import BaseModel, ConfigDict, Field
 from plimsoll.model.log import Values
 from plimsoll.model.shipped_tables import load_shipped_table
 from plimsoll.rules.schema.field_types import Healthy

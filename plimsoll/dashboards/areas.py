@@ -4,9 +4,8 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Annotated, Literal
 
-from pydantic import Field
-
 from plimsoll.model.errors import suggest
+from plimsoll.model.lazy_pydantic import Field
 from plimsoll.model.shipped_tables import find_shipped_files
 from plimsoll.model.strict_yaml import Mistakes, Place, StrictDocument, read, validate
 from plimsoll.rules.load import load, load_signals

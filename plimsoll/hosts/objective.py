@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 from math import isfinite
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
-
 from plimsoll.hosts.overrides import Length
 from plimsoll.model.errors import escape
+from plimsoll.model.lazy_imports import pydantic
+from plimsoll.model.lazy_pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 from plimsoll.model.series import LOAD_DRIVER
 from plimsoll.model.times import parse_duration
 from plimsoll.rules.schema.field_types import Healthy, Severity
@@ -77,7 +77,7 @@ class ObjectiveLimits(BaseModel):
 class ObjectiveSettings(ObjectiveLimits):
     """The `[objective]` table, with limits for all requests, and for single operations."""
 
-    operations: dict[Annotated[str, Field(min_length=1)], ObjectiveLimits] = {}
+    operations: dict[Annotated[str, Field(min_length=1)], ObjectiveLimits] = Field(default={})
     over: Length = parse_duration("1m")
     for_: Length = Field(default=parse_duration("1m"), alias="for")
     phase: Literal["ramp-up", "steady", "ramp-down"] | None = None
@@ -104,7 +104,7 @@ def parse_time_limits(typed: Sequence[str]) -> dict[str, float]:
             raise ValueError(f'"{text}" is no objective; write it like response_p95=500ms ({", ".join(sorted(names))})')
         try:
             settings = ObjectiveLimits.model_validate({name: limit})
-        except ValidationError as error:
+        except pydantic.ValidationError as error:
             raise ValueError(f'"{text}": {error.errors()[0]["msg"].removeprefix("Value error, ")}') from None
         limits |= {_MEASURES[measure][1]: healthy.limit for measure, healthy in settings.set_limits.items()}
     return limits

@@ -6,10 +6,9 @@ from fnmatch import fnmatchcase
 from math import isfinite
 from typing import Annotated, Self
 
-from pydantic import BeforeValidator, Field, model_validator
-
 from plimsoll.model.errors import suggest
 from plimsoll.model.lazy_dataclass import dataclass
+from plimsoll.model.lazy_pydantic import BeforeValidator, Field, model_validator
 from plimsoll.model.parameters import Parameter
 from plimsoll.model.series import make_host_key
 from plimsoll.model.times import SECOND, format_duration

@@ -8,13 +8,12 @@ from math import isfinite
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
-
 from plimsoll.hosts.facts import ConfiguredFacts, Drives
 from plimsoll.hosts.objective import ObjectiveSettings
 from plimsoll.hosts.overrides import GroupRules, Overrides, RuleSettings, list_mistakes
 from plimsoll.model import user_files
 from plimsoll.model.errors import Unusable, escape, limit_mistakes, suggest
+from plimsoll.model.lazy_pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 from plimsoll.model.log import Log
 from plimsoll.model.run import Phase, Planned, Run
 from plimsoll.model.series import make_host_key
@@ -147,7 +146,7 @@ class RunSettings(_Strict):
     name: str | None = None
     hosts: tuple[Annotated[str, Field(min_length=1)], ...] = ()
     simulated: bool = False
-    labels: dict[str, str] = {}
+    labels: dict[str, str] = Field(default={})
     phases: tuple[PhaseSettings, ...] = ()
     except_: tuple[ExceptSettings, ...] = Field(default=(), alias="except")
     judge: tuple[Literal["cpu", "memory", "disk"], ...] = ()
@@ -177,9 +176,9 @@ class HostFacts(_Facts):
     processors: float | None = Field(default=None, gt=0)
     clock_mhz: float | None = Field(default=None, gt=0)
     memory_mb: float | None = Field(default=None, gt=0)
-    labels: dict[str, str] = {}
-    instances: dict[str, InstanceFacts] = {}
-    rules: dict[str, RuleSettings] = {}
+    labels: dict[str, str] = Field(default={})
+    instances: dict[str, InstanceFacts] = Field(default={})
+    rules: dict[str, RuleSettings] = Field(default={})
 
 
 class LabelSettings(_Strict):
@@ -195,10 +194,10 @@ class Settings(_Strict):
     """
 
     run: RunSettings = RunSettings()
-    hosts: dict[str, HostFacts] = {}
+    hosts: dict[str, HostFacts] = Field(default={})
     patterns: dict[str, HostFacts] = Field(default={}, exclude=True)
     labels_: dict[str, dict[str, LabelSettings]] = Field(default={}, alias="labels")
-    rules: dict[str, RuleSettings] = {}
+    rules: dict[str, RuleSettings] = Field(default={})
     compare: CompareSettings = CompareSettings()
     objective: ObjectiveSettings = ObjectiveSettings()
 
@@ -258,7 +257,7 @@ class Settings(_Strict):
         facts_of = {Subject(host): {} for host in self.run.hosts if make_host_key(host) not in listed}
         for host, facts in self.hosts.items():
             for instance, table in ((None, facts), *facts.instances.items()):
-                numbers = {name: value for name, value in table.model_dump().items() if isinstance(value, int | float)}
+                numbers = {name: value for name, value in vars(table).items() if isinstance(value, int | float)}
                 facts_of[Subject(host, instance)] = numbers
         return facts_of
 

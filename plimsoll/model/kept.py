@@ -65,8 +65,9 @@ def _make_path(folder: Path, name: str, key: bytes) -> Path:
 
 def hash_folders(folders: list[Path]) -> bytes:
     """Return the names, sizes and times of the .py and .yaml files in these folders, as part of a cache key."""
-    files = sorted(file for folder in folders for file in folder.rglob("*") if file.suffix in (".py", ".yaml"))
-    return repr([(str(file), file.stat().st_size, file.stat().st_mtime_ns) for file in files]).encode()
+    paths = [os.path.join(path, name) for folder in folders for path, _, names in os.walk(folder) for name in names]
+    stats = [(path, os.stat(path)) for path in sorted(paths) if path.endswith((".py", ".yaml"))]
+    return repr([(path, stat.st_mtime_ns, stat.st_size) for path, stat in stats]).encode()
 
 
 def _read(path: Path) -> bytes:

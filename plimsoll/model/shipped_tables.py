@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from plimsoll.model.kept import cache_folder, cache_result, hash_folders
+from plimsoll.model.lazy_imports import pydantic, yaml
 
 _PACKAGE = Path(__file__).parents[1]
 T = TypeVar("T")
@@ -22,10 +23,7 @@ def load_shipped_table(package: str, name: str, of: type[T]) -> T:
     room = package.split(".")[1]
 
     def read() -> T:
-        import yaml  # noqa: PLC0415  both are slow, and needed only after a change
-        from pydantic import TypeAdapter  # noqa: PLC0415
-
-        return TypeAdapter(of).validate_python(yaml.load(content, yaml.CSafeLoader))
+        return pydantic.TypeAdapter(of).validate_python(yaml.load(content, yaml.CSafeLoader))
 
     table = f"{package}.{Path(name).stem}".removeprefix("plimsoll.")
     return cache_result(cache_folder() / "parsed", table, content + sys.version.encode() + _hash_room(room), read)

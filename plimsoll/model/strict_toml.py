@@ -1,16 +1,14 @@
 """Reads a TOML file into a model strictly, in little time and memory; errors name the file and the setting."""
 
 import re
-import tomllib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-from pydantic import BaseModel, ValidationError
-
 from plimsoll.model.errors import Unusable, limit_mistakes, suggest
+from plimsoll.model.lazy_imports import pydantic, tomllib
 
-_Model = TypeVar("_Model", bound=BaseModel)
+_Model = TypeVar("_Model", bound="pydantic.BaseModel")
 MOST_LEVELS = 50
 MOST_PARTS = 50
 MOST_DIGITS = 300
@@ -61,20 +59,22 @@ def parse_toml(
         raise Unusable(f"{path}: not valid TOML: {error}") from None
     try:
         return model.model_validate(content)
-    except ValidationError as error:
+    except pydantic.ValidationError as error:
         raise Unusable(
             *limit_mistakes(_explain_mistake(path, model, detail, unusual) for detail in error.errors())
         ) from None
 
 
-def _explain_mistake(path: Path, model: type[BaseModel], detail: Any, unusual: Callable[[Any], str | None]) -> str:
+def _explain_mistake(
+    path: Path, model: "type[pydantic.BaseModel]", detail: Any, unusual: Callable[[Any], str | None]
+) -> str:
     """Return the message for a mistake that pydantic found: file, setting, and what is wrong."""
     place = ".".join(str(part + 1) if isinstance(part, int) else str(part) for part in detail["loc"])
     if words := unusual(detail):
         return f"{path}: {place}{words}"
     if detail["type"] == "missing":
         return f"{path}: {place} is missing"
-    if detail["type"] == "extra_forbidden":
+    if detail["type"] in ("extra_forbidden", "unexpected_keyword_argument"):
         return (
             f"{path}: {place}: unknown setting{suggest(str(detail['loc'][-1]), list_fields(model, detail['loc'][:-1]))}"
         )
@@ -105,7 +105,7 @@ def _check(text: str) -> None:
             raise Excess(f"a name of more than {MOST_PARTS} parts; write it shorter", text, token.start())
 
 
-def list_fields(model: type[BaseModel], place: Sequence[str | int]) -> list[str]:
+def list_fields(model: "type[pydantic.BaseModel]", place: Sequence[str | int]) -> list[str]:
     """Return the names of the fields at a place in a model; empty if there are none."""
     current: Any = model
     for part in place:
@@ -118,12 +118,12 @@ def list_fields(model: type[BaseModel], place: Sequence[str | int]) -> list[str]
     return list(_map_aliases(current))
 
 
-def _map_aliases(model: type[BaseModel]) -> dict[str, Any]:
+def _map_aliases(model: "type[pydantic.BaseModel]") -> dict[str, Any]:
     return {field.alias or name: field for name, field in model.model_fields.items()}
 
 
-def _find_model(annotation: Any) -> type[BaseModel] | None:
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+def _find_model(annotation: Any) -> "type[pydantic.BaseModel] | None":
+    if isinstance(annotation, type) and hasattr(annotation, "model_fields"):
         return annotation
     for argument in getattr(annotation, "__args__", ()):
         if model := _find_model(argument):

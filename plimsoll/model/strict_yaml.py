@@ -3,29 +3,22 @@
 from collections.abc import Iterable, Sequence
 from typing import Any, TypeVar
 
-import yaml
-from pydantic import BaseModel, ValidationError
-from yaml.composer import Composer
-from yaml.constructor import SafeConstructor
-
 from plimsoll.model.errors import Unusable, limit_mistakes, suggest
 from plimsoll.model.lazy_dataclass import dataclass
+from plimsoll.model.lazy_imports import pydantic, yaml, yaml_loader
 from plimsoll.model.remark import shorten
 from plimsoll.model.strict_toml import list_fields
 
-Model = TypeVar("Model", bound=BaseModel)
+Model = TypeVar("Model", bound="pydantic.BaseModel")
 Place = tuple[str | int, ...]
 # The patterns of the names of rules and packs, and of signals.
 IDENTIFIER = r"^[a-z0-9]+(-[a-z0-9]+)*$"
 SIGNAL_NAME = r"^[a-z0-9_]+(\.[a-z0-9_]+)+$"
 _MOST_SHOWN = 80
 _LIKE = {IDENTIFIER: "; write it like cpu-busy", SIGNAL_NAME: "; write it like disk.read_latency"}
-MOST_LEVELS = 50
 MOST_VALUES = 50_000
-MOST_DIGITS = 300
 _MERGE = "tag:yaml.org,2002:merge"
 _NULL = "tag:yaml.org,2002:null"
-_NUMBERS = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
 # Messages of libyaml for common mistakes, and the advice for each.
 _HINTS = {
     "unknown escape character": r"in double quotes \ begins an escape: put what has one in single quotes",
@@ -84,7 +77,7 @@ def read(
     marks: dict[Place, tuple[int, int]] = {}
     wrong: list[str] = []
 
-    def build(node: yaml.Node, place: Place) -> Any:
+    def build(node: "yaml.Node", place: Place) -> Any:
         """Return the value of a node, and record its line and column."""
         marks.setdefault(place, (node.start_mark.line + 1, node.start_mark.column + 1))
         if isinstance(node, yaml.SequenceNode):
@@ -122,11 +115,11 @@ def _mark_place(mark: Any) -> str:
     return f":{mark.line + 1}:{mark.column + 1}" if mark else ":1:1"
 
 
-def _parse_scalar(node: yaml.Node, *, as_text: bool) -> Any:
+def _parse_scalar(node: "yaml.Node", *, as_text: bool) -> Any:
     if as_text:
         return None if node.tag == _NULL else node.value
     try:
-        return SafeConstructor().construct_object(node, deep=True)
+        return yaml.constructor.SafeConstructor().construct_object(node, deep=True)
     except (
         yaml.YAMLError,
         ValueError,
@@ -142,7 +135,7 @@ def validate(document: StrictDocument, model: type[Model]) -> Model:
     """Return the file as a model. Raise Mistakes, which lists all mistakes, if the file does not match."""
     try:
         return model.model_validate(document.data)
-    except ValidationError as error:
+    except pydantic.ValidationError as error:
         details = error.errors(include_url=False)
         # pydantic also reports a list as too short if all its items are invalid.
         outer = {detail["loc"][:length] for detail in details for length in range(len(detail["loc"]))}
@@ -150,12 +143,12 @@ def validate(document: StrictDocument, model: type[Model]) -> Model:
         raise Mistakes(_explain(document, model, detail) for detail in real) from None
 
 
-def _explain(document: StrictDocument, model: type[BaseModel], detail: Any) -> str:
+def _explain(document: StrictDocument, model: "type[pydantic.BaseModel]", detail: Any) -> str:
     """Return the message for a mistake that pydantic found, with its place."""
     place: Place = tuple(detail["loc"])
     name, value = str(place[-1]) if place else "", detail.get("input")
     match detail["type"]:
-        case "extra_forbidden":
+        case "extra_forbidden" | "unexpected_keyword_argument":
             text = f'unknown field "{name}"' + suggest(name, list_fields(model, place[:-1]))
         case "missing":
             text = f'"{name}" is missing'
@@ -193,19 +186,15 @@ def shorten_value(value: Any) -> str:
     return shorten(str(value), _MOST_SHOWN)
 
 
-class _Excess(yaml.MarkedYAMLError):
-    """The error that a text exceeds a limit: `problem` names the limit, `problem_mark` is where it happens."""
-
-
-def _compose_node(file: str, text: str | bytes, hint: str, most_values: int) -> yaml.Node | None:
+def _compose_node(file: str, text: str | bytes, hint: str, most_values: int) -> "yaml.Node | None":
     """Return the root node of a YAML file, None if empty. Raise Mistakes if it is not YAML, or exceeds a limit."""
     try:
-        loader = _Loader(text, most_values)
+        loader = yaml_loader.Loader(text, most_values)
         try:
             return loader.get_single_node()
         finally:
             loader.dispose()
-    except _Excess as error:
+    except yaml_loader.Excess as error:
         raise Mistakes([f"{file}{_mark_place(error.problem_mark)}: {error.problem}"]) from None
     except yaml.MarkedYAMLError as error:
         problem = error.problem or error.context or ""
@@ -213,51 +202,3 @@ def _compose_node(file: str, text: str | bytes, hint: str, most_values: int) -> 
         raise Mistakes([f"{file}{_mark_place(error.problem_mark)}: not valid YAML: {problem}{todo}"]) from None
     except (yaml.YAMLError, UnicodeDecodeError):
         raise Mistakes([f"{file}:1:1: not valid YAML: it is not text in UTF-8; save it as that{hint}"]) from None
-
-
-class _Loader(Composer, yaml.CSafeLoader):
-    """Composes nodes from the parser's events, and stops at the first node beyond a limit.
-
-    This is Python's Composer with the C parser: the C composer cannot be stopped, and crashes on deep nesting.
-    """
-
-    def __init__(self, text: str | bytes, most_values: int) -> None:
-        yaml.CSafeLoader.__init__(self, text)
-        Composer.__init__(self)
-        self._most_values = most_values
-        self._values = 0
-        self._levels: list[int] = []  # of each node that is being composed: the levels found below it
-        self._sizes: dict[str, tuple[int, int]] = {}  # of each anchor: its values and levels
-
-    def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
-        """Return the next node. Each use of an alias counts as all values that it stands for."""
-        event: Any = self.peek_event()
-        anchor = getattr(event, "anchor", None)
-        if isinstance(event, yaml.AliasEvent):
-            values, levels = self._sizes.get(event.anchor, (1, 1))
-            if event.anchor in self.anchors and event.anchor not in self._sizes:
-                raise _Excess(None, None, f"a part of it holds itself, by the alias *{event.anchor}", event.start_mark)
-            self._count(event, values, levels)
-            return super().compose_node(parent, index)
-        self._count(event, 1, 1)
-        before = self._values
-        self._levels.append(0)
-        node = super().compose_node(parent, index)
-        levels = self._levels.pop() + 1
-        if self._levels:
-            self._levels[-1] = max(self._levels[-1], levels)
-        if anchor is not None:
-            self._sizes[anchor] = (self._values - before + 1, levels)
-        if isinstance(node, yaml.ScalarNode) and node.tag in _NUMBERS and len(node.value) > MOST_DIGITS:
-            raise _Excess(None, None, f"a number of more than {MOST_DIGITS} digits; write it shorter", event.start_mark)
-        return node
-
-    def _count(self, event: Any, values: int, levels: int) -> None:
-        self._values += values
-        if len(self._levels) + levels > MOST_LEVELS:
-            raise _Excess(None, None, f"nested too deeply: more than {MOST_LEVELS} levels", event.start_mark)
-        if self._values > self._most_values:
-            text = f"more than {self._most_values:,} values, counting an alias as all it stands for; split the file"
-            raise _Excess(None, None, text, event.start_mark)
-        if isinstance(event, yaml.AliasEvent) and self._levels:
-            self._levels[-1] = max(self._levels[-1], levels)

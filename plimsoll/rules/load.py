@@ -6,8 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
 from pathlib import Path
 
-import pydantic
-
 from plimsoll.model import user_files
 from plimsoll.model.errors import Unusable, suggest
 from plimsoll.model.kept import cache_folder, cache_result, hash_folders
@@ -112,7 +110,7 @@ def _load_shipped() -> tuple[Catalogue, _Signals, Mapping[str, _Checked]]:
     """Return the shipped packs, signals with places, and checked documents; cached until a file or Plimsoll changes."""
     texts = [_read_yaml_files("packs"), _read_yaml_files("signals")]
     program = hash_folders([_HERE, _HERE.parent / "model"])
-    key = repr((texts, sys.version, pydantic.VERSION)).encode() + program
+    key = repr((texts, sys.version)).encode() + program
     return cache_result(cache_folder() / "parsed", "catalogue", key, _parse_shipped)
 
 

@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from plimsoll.model.lazy_polars import pl
+from plimsoll.model.lazy_imports import pl
 from plimsoll.model.log import Log, Values
 from plimsoll.model.points import Points
 from plimsoll.model.series import Series

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from plimsoll.model.atomic import write_atomically
-from plimsoll.model.lazy_polars import pl
+from plimsoll.model.lazy_imports import pl
 from plimsoll.model.log import Times, Values
 from plimsoll.model.times import SECOND
 

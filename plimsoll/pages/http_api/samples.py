@@ -14,7 +14,7 @@ from pydantic import BaseModel, Field
 
 from plimsoll.model.errors import Unusable
 from plimsoll.model.json_part import JsonPart, read_attribute
-from plimsoll.model.lazy_polars import pl
+from plimsoll.model.lazy_imports import pl
 from plimsoll.model.log import Times, Values
 from plimsoll.model.samples import Samples
 from plimsoll.model.series import Series

@@ -11,9 +11,9 @@ from itertools import count
 from typing import Annotated, Any, NamedTuple, TypeAlias
 
 import numpy as np
-from pydantic import BeforeValidator, Field, model_validator
 
 from plimsoll.model import names
+from plimsoll.model.lazy_pydantic import BeforeValidator, Field, model_validator
 from plimsoll.model.log import Values
 from plimsoll.model.perfmon import SQL_DEFAULT, SQL_NAMED, CounterPath
 from plimsoll.model.series import Series

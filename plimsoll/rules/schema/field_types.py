@@ -8,9 +8,17 @@ from typing import Annotated, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, WithJsonSchema
 
 from plimsoll.model.lazy_dataclass import dataclass
+from plimsoll.model.lazy_pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    WithJsonSchema,
+)
 from plimsoll.model.log import Values
 from plimsoll.model.perfmon import CounterPath
 from plimsoll.model.strict_yaml import IDENTIFIER, SIGNAL_NAME

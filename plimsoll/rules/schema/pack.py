@@ -5,8 +5,7 @@ docs/build.py copies the descriptions into docs/packs.md and into the JSON schem
 
 from typing import Literal
 
-from pydantic import Field, model_validator
-
+from plimsoll.model.lazy_pydantic import Field, model_validator
 from plimsoll.model.times import parse_duration
 from plimsoll.rules.schema.field_types import (
     AnyFact,

@@ -5,8 +5,7 @@ docs/build.py copies the descriptions into docs/packs.md and into the JSON schem
 
 from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
-
+from plimsoll.model.lazy_pydantic import Field, model_validator
 from plimsoll.model.perfmon import EACH_INSTANCE
 from plimsoll.rules.schema.field_types import (
     Fact,

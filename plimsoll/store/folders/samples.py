@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from plimsoll.model.errors import Unusable
-from plimsoll.model.lazy_polars import pl
+from plimsoll.model.lazy_imports import pl
 from plimsoll.model.log import Log, Values
 from plimsoll.model.samples import Samples, join_samples
 from plimsoll.model.series import Series, make_host_key

@@ -5,9 +5,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, ConfigDict, Field, model_validator
-
 from plimsoll.model.errors import Unusable, suggest
+from plimsoll.model.lazy_pydantic import BeforeValidator, ConfigDict, Field, model_validator
 from plimsoll.model.strict_yaml import read, validate
 from plimsoll.model.times import SECOND, parse_duration
 from plimsoll.model.user_files import read as read_file
