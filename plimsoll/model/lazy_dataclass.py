@@ -24,8 +24,8 @@ else:
             return dataclasses.dataclass(**options)(cls)
         namespace = {name: value for name, value in cls.__dict__.items() if name not in ("__dict__", "__weakref__")}
 
-        def compile_methods() -> None:
-            copy = dataclasses.dataclass(**options)(type(cls)(cls.__name__, cls.__bases__, dict(namespace)))
+        def compile_methods(**fewer: bool) -> None:
+            copy = dataclasses.dataclass(**options | fewer)(type(cls)(cls.__name__, cls.__bases__, dict(namespace)))
             for name in copy.__dict__.keys() - namespace.keys() - {"__dict__", "__weakref__"}:
                 setattr(cls, name, copy.__dict__[name])
 
@@ -33,7 +33,8 @@ else:
         for name in names:
             if not namespace.get(name):
                 namespace.pop(name, None)
-                setattr(cls, name, _make_stub(name, compile_methods))
+                fewer = {"eq": False, "repr": False} if name == "__init__" and not options.get("order") else {}
+                setattr(cls, name, _make_stub(name, partial(compile_methods, **fewer)))
         for name, value in namespace.items():
             if isinstance(value, dataclasses.Field):
                 delattr(cls, name)

@@ -16,6 +16,29 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_args, get_
 
 from plimsoll.model.lazy_imports import pydantic
 
+
+class _Call:
+    """A call of a function of pydantic, made when a model is built: of a field, an annotation or a validator."""
+
+    def __init__(self, name: str, *args: Any, **options: Any) -> None:
+        self._name, self._args, self.options = name, args, options
+        self._method: Any = None
+
+    def __call__(self, method: Any) -> "_Call":
+        """Decorate a method of a model."""
+        self._method = method
+        return self
+
+    def make(self) -> Any:
+        """Return what pydantic returns."""
+        made = getattr(pydantic, self._name)(*self._args, **self.options)
+        return made(self._method) if self._method else made
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Callable[[Any], Any]) -> Any:
+        """Validate as pydantic's own annotation does, in the annotation of another class."""
+        return self.make().__get_pydantic_core_schema__(source, handler)
+
+
 if TYPE_CHECKING:
     from pydantic import (
         AfterValidator,
@@ -28,28 +51,6 @@ if TYPE_CHECKING:
         model_validator,
     )
 else:
-
-    class _Call:
-        """A call of a function of pydantic, made when a model is built: of a field, an annotation or a validator."""
-
-        def __init__(self, name: str, *args: Any, **options: Any) -> None:
-            self._name, self._args, self.options = name, args, options
-            self._method: Any = None
-
-        def __call__(self, method: Any) -> "_Call":
-            """Decorate a method of a model."""
-            self._method = method
-            return self
-
-        def make(self) -> Any:
-            """Return what pydantic returns."""
-            made = getattr(pydantic, self._name)(*self._args, **self.options)
-            return made(self._method) if self._method else made
-
-        def __get_pydantic_core_schema__(self, source: Any, handler: Callable[[Any], Any]) -> Any:
-            """Validate as pydantic's own annotation does, in the annotation of another class."""
-            return self.make().__get_pydantic_core_schema__(source, handler)
-
     ConfigDict = dict
     AfterValidator, BeforeValidator = partial(_Call, "AfterValidator"), partial(_Call, "BeforeValidator")
     StringConstraints, WithJsonSchema = partial(_Call, "StringConstraints"), partial(_Call, "WithJsonSchema")

@@ -194,7 +194,7 @@ def _compose_node(file: str, text: str | bytes, hint: str, most_values: int) -> 
             return loader.get_single_node()
         finally:
             loader.dispose()
-    except yaml_loader.Excess as error:
+    except yaml_loader.Oversize as error:
         raise Mistakes([f"{file}{_mark_place(error.problem_mark)}: {error.problem}"]) from None
     except yaml.MarkedYAMLError as error:
         problem = error.problem or error.context or ""

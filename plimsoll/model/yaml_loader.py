@@ -10,7 +10,7 @@ MOST_DIGITS = 300
 _NUMBERS = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
 
 
-class Excess(yaml.MarkedYAMLError):
+class Oversize(yaml.MarkedYAMLError):
     """The error that a text exceeds a limit: `problem` names the limit, `problem_mark` is where it happens."""
 
 
@@ -35,7 +35,7 @@ class Loader(Composer, yaml.CSafeLoader):
         if isinstance(event, yaml.AliasEvent):
             values, levels = self._sizes.get(event.anchor, (1, 1))
             if event.anchor in self.anchors and event.anchor not in self._sizes:
-                raise Excess(None, None, f"a part of it holds itself, by the alias *{event.anchor}", event.start_mark)
+                raise Oversize(None, None, f"a part of it holds itself, by the alias *{event.anchor}", event.start_mark)
             self._count(event, values, levels)
             return super().compose_node(parent, index)
         self._count(event, 1, 1)
@@ -48,15 +48,17 @@ class Loader(Composer, yaml.CSafeLoader):
         if anchor is not None:
             self._sizes[anchor] = (self._values - before + 1, levels)
         if isinstance(node, yaml.ScalarNode) and node.tag in _NUMBERS and len(node.value) > MOST_DIGITS:
-            raise Excess(None, None, f"a number of more than {MOST_DIGITS} digits; write it shorter", event.start_mark)
+            raise Oversize(
+                None, None, f"a number of more than {MOST_DIGITS} digits; write it shorter", event.start_mark
+            )
         return node
 
     def _count(self, event: Any, values: int, levels: int) -> None:
         self._values += values
         if len(self._levels) + levels > MOST_LEVELS:
-            raise Excess(None, None, f"nested too deeply: more than {MOST_LEVELS} levels", event.start_mark)
+            raise Oversize(None, None, f"nested too deeply: more than {MOST_LEVELS} levels", event.start_mark)
         if self._values > self._most_values:
             text = f"more than {self._most_values:,} values, counting an alias as all it stands for; split the file"
-            raise Excess(None, None, text, event.start_mark)
+            raise Oversize(None, None, text, event.start_mark)
         if isinstance(event, yaml.AliasEvent) and self._levels:
             self._levels[-1] = max(self._levels[-1], levels)

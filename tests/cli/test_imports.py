@@ -49,7 +49,7 @@ UNUSED = {
     "show": SERVERS | STATISTICS | JUDGING | {"scipy", "polars", "rich", "plimsoll.rules"},
     "convert": SERVERS | STATISTICS | JUDGING | {"scipy"},
     "review": SERVERS | STATISTICS | OUTPUTS | {"scipy", "plimsoll.comparison", "plimsoll.ingest.formats.sadf"},
-    "review of a small log": SERVERS | STATISTICS | OUTPUTS | {"scipy", "polars", "rich"},
+    "review of a small log": SERVERS | STATISTICS | OUTPUTS | {"scipy", "polars", "rich", "pydantic", "yaml"},
     "compare": SERVERS | STATISTICS | {"scipy"},
     "ingest": (SERVERS - {"duckdb"}) | STATISTICS | JUDGING | {"scipy"},
     "rules": SERVERS | STATISTICS | JUDGING | {"scipy"},

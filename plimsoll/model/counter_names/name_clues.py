@@ -221,7 +221,9 @@ def fold_name(name: str) -> str:
 
     Differences of case, width, spacing, apostrophes, dashes and invisible characters are removed.
     """
-    return " ".join(unicodedata.normalize("NFKC", name).translate(_ALIKE).casefold().split())
+    if not name.isascii():
+        name = unicodedata.normalize("NFKC", name).translate(_ALIKE)
+    return " ".join(name.casefold().split())
 
 
 @cache
