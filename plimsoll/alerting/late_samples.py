@@ -76,6 +76,11 @@ class LateSamples:
                 self._note_late_sample(hosts.names[number], int(first[number]))
             self._series.update((id(points.series[at]), points.series[at]) for at in np.unique(which).tolist())
 
+    @property
+    def are_waiting(self) -> bool:
+        """Whether samples came that the history is not amended by yet."""
+        return bool(self._first_late)
+
     def amend(self, evaluator: Evaluator, site: Site, configured: ConfiguredFacts, last: int, now: int) -> None:
         """Amend the history and the current states of the next host in the queue, up to the evaluation `last`."""
         if now < self._next:

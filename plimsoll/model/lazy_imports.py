@@ -6,6 +6,20 @@ polars takes 30 MB and five threads, pydantic a fifth of a command's start, and 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+
+class _LazyModule:
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(import_module(self._name), name)
+
+
+def import_later(module: str) -> Any:
+    """Return a module that is imported when one of its attributes is first read."""
+    return _LazyModule(module)
+
+
 if TYPE_CHECKING:
     import tomllib
 
@@ -15,14 +29,6 @@ if TYPE_CHECKING:
 
     from plimsoll.model import yaml_loader
 else:
-
-    class _LazyModule:
-        def __init__(self, name: str) -> None:
-            self._name = name
-
-        def __getattr__(self, name: str) -> Any:
-            return getattr(import_module(self._name), name)
-
-    pl, pydantic, tomllib, yaml = map(_LazyModule, ("polars", "pydantic", "tomllib", "yaml"))
-    yaml_loader = _LazyModule("plimsoll.model.yaml_loader")
-__all__ = ["pl", "pydantic", "tomllib", "yaml", "yaml_loader"]
+    pl, pydantic, tomllib, yaml = map(import_later, ("polars", "pydantic", "tomllib", "yaml"))
+    yaml_loader = import_later("plimsoll.model.yaml_loader")
+__all__ = ["import_later", "pl", "pydantic", "tomllib", "yaml", "yaml_loader"]

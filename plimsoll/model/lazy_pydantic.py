@@ -58,8 +58,13 @@ else:
 
     class _ModelFields:
         def __get__(self, _: object, model: Any) -> dict[str, Any]:
-            make = type(pydantic.Field()).from_annotated_attribute
-            return {field.name: make(field.type, field.default) for field in dataclasses.fields(_build(model))}
+            info = type(pydantic.Field())
+            return {
+                field.name: info.from_annotation(field.type)
+                if field.default is _NO_DEFAULT
+                else info.from_annotated_attribute(field.type, field.default)
+                for field in dataclasses.fields(_build(model))
+            }
 
     class BaseModel:
         """The base of models. Instances are immutable."""

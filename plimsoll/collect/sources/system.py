@@ -4,6 +4,7 @@ The fields are those that telegraf/linux.conf keeps. If a kernel lacks a file, t
 """
 
 import itertools
+import os
 import sys
 import time
 from collections import Counter
@@ -157,15 +158,14 @@ def read_processes() -> Iterator[Reading]:
         yield Reading("processes", {**{state: counted[state] for state in _PROCESS_STATES}, "total": counted.total()})
         return
     counted, threads = Counter[str](), 0
-    for folder in PROC.iterdir():  # psutil takes ten times as long
-        if not folder.name.isdecimal():
-            continue
+    for number in filter(str.isdecimal, os.listdir(PROC)):  # psutil takes ten times as long, and pathlib twice
         try:
-            stat = (folder / "stat").read_bytes()
+            with open(f"{PROC}/{number}/stat", "rb", buffering=0) as file:
+                stat = file.read()
         except OSError:  # the process has ended
             continue
         # The name, in brackets, may contain any character.
-        letter, *rest = stat[stat.rindex(b")") + 2 :].split()
+        letter, *rest = stat[stat.rindex(b")") + 2 :].split(maxsplit=18)
         counted[_LETTERS.get(letter.decode(), "unknown")] += 1
         threads += int(rest[16])
     fields: dict[str, float] = {state: counted[state] for state in _ON_LINUX}
