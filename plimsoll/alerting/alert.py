@@ -195,7 +195,7 @@ def describe_alert(
     signal = signals[rule.signal]
     notes = [note] if note else []
     if rule.phase:
-        notes.append(f"Documented for the phase {rule.phase}; phases are not known here, so it is judged at all times.")
+        notes.append(f"Documented for the {rule.phase} phase of a test; here it is judged at all times.")
     if rule.measured_on:
         notes.append(f"{_MEASURED_ON}{rule.measured_on}.")
     window = format_duration(rule.over) if rule.over else ""

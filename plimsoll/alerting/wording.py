@@ -26,7 +26,7 @@ _WORDS = {
     "io": "{disk} {probably}cannot keep up",
     "space": "{disk} {probably}is running out of space",
     "network": "The network of {host} {probably}is near what it can carry",
-    "software": "{host} {probably}waits inside its software",
+    "software": "{host} {probably}waits for a lock, a thread or a queue",
 }
 # One processor or process, or the time that another guest takes, proves no shortage of the resource.
 _OF_ITSELF = ("process.cpu", "cpu.processor_busy", "cpu.steal")

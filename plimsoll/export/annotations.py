@@ -63,7 +63,7 @@ def _list_notes(target: Target, bound: BoundCondition, critical: Rule | None) ->
         factors = ", ".join(f"{fact} = {number:g}" for fact, number in target.factors.items())
         notes.append(f"The limit is for {factors}; one is assumed where plimsoll.toml does not say.")
     if rule.phase:
-        notes.append(f"Documented for the phase {rule.phase}; phases are not known here, so it is judged at all times.")
+        notes.append(f"Documented for the {rule.phase} phase of a test; here it is judged at all times.")
     if critical:
         notes.append(f"Not while {critical.id} is crossed.")
     for weight in filter(None, bound.variant.weights):

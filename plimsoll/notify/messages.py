@@ -222,9 +222,9 @@ def _list_alert_lines(item: Item, style: Style, now: int) -> Iterator[str]:
     else:
         yield f"{rule}: since {zone.clock(alert.begin)} {zone.label(alert.begin)}"
         if alert.late:
-            yield "Its samples came late."
+            yield "The samples arrived late."
         details = alert.details
-        if details.summary and details.summary not in sentence:
+        if details.summary.removesuffix(".") not in f"{describe_cause(alert)} {sentence}":
             yield escape(details.summary)
         for label, values in (
             ("Usual at this hour of the week", (details.usual,) if details.usual else ()),

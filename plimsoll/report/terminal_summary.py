@@ -104,7 +104,7 @@ def summarize_review(insights: Insights) -> Iterator[Line]:
 def answer(insights: Insights, zone: Zone) -> Iterator[Line]:
     """Yield the verdict, the cause, what to look at next, and what was judged."""
     review = insights.review
-    yield (review.word, _VERDICT_STYLE[review.verdict]), f" {review.answer}"
+    yield (review.word, _VERDICT_STYLE[review.verdict]), f" {review.reasons[0]}"
     first = build_first_screen(insights)
     if first.cause:
         yield ((first.cause, "bold"),)
@@ -112,6 +112,7 @@ def answer(insights: Insights, zone: Zone) -> Iterator[Line]:
         yield (first.next,)
     if first.clients:
         yield (first.clients,)
+    yield from ((f"Also: {sentence}",) for sentence in review.reasons[1:])
     yield (f"{summarize_crossed(review.findings)} · {review.coverage.text}",)
     yield (dim_text(describe_scope(review, zone)),)
     if phases := describe_phases(review, zone):
@@ -161,8 +162,12 @@ def _list_brief_lines(
 
 def _summarize_notes(review: Review) -> str:
     """Return a line on crossings that the verdict does not count; empty if there are none."""
-    names = [group.worst.signal.title for group in review.groups if not group.worst.severe]
-    parts = [f"Notes (info): {join_names(names, _MOST_NAMES)}"] if names else []
+    notes = [
+        "".join(part if isinstance(part, str) else part[0] for part in format_group(group)[2:])
+        for group in review.groups
+        if not group.worst.severe
+    ]
+    parts = [f"Notes (info): {join_names(notes, _MOST_NAMES)}"] if notes else []
     old = dict.fromkeys(finding.signal.title for finding in review.set_aside)
     parts += [f"Old limits, not counted: {join_names(list(old), _MOST_NAMES)}"] if old else []
     return ". ".join(parts) + "." if parts else ""

@@ -19,7 +19,7 @@ _MOST_NAMES = 12  # of counters that are not known
 Why = Literal["needs", "too-short", "no-data", "no-phase", "not-recorded", "off"]
 # The words for one threshold and for several; reasons are named in this order.
 _TEXTS: dict[Why, tuple[str, str]] = {
-    "needs": ("needs {}", "need {}"),
+    "needs": ("needs {} in plimsoll.toml", "need {} in plimsoll.toml"),
     "too-short": ("was recorded too briefly", "were recorded too briefly"),
     "no-data": ("had no data", "had no data"),
     "no-phase": ("is for a phase that was not judged", "are for a phase that was not judged"),
@@ -38,7 +38,7 @@ class UnjudgedReason:
 
     @property
     def text(self) -> str:
-        """The count and the reason: `2 need spindles`."""
+        """The count and the reason: `2 need spindles in plimsoll.toml`."""
         return f"{self.count:,} {_TEXTS[self.why][self.count != 1].format(self.fact)}"
 
 
@@ -53,7 +53,7 @@ class Coverage:
 
     @property
     def text(self) -> str:
-        """A summary: `14 of 18 thresholds that apply were judged; 2 need spindles, 2 were not recorded`."""
+        """A summary: `14 of 18 thresholds that apply were judged; 2 had no data, 3 were not recorded`."""
         if not self.thresholds:
             return "no threshold applies"
         apply = "that apply" if self.hosts == 1 else f"that apply to {self.hosts:,} hosts"
@@ -62,7 +62,10 @@ class Coverage:
                 return "the one threshold that applies was judged"
             return f"{'both' if self.judged == 2 else f'all {self.judged:,}'} thresholds {apply} were judged"
         verb = "was" if self.judged == 1 else "were"
-        reasons = ", ".join(reason.text for reason in self.unjudged)
+        facts = {reason.fact: reason.count for reason in self.unjudged if reason.fact}
+        needs = [UnjudgedReason(sum(facts.values()), "needs", join_names([*facts], _MOST))] if facts else []
+        shown = (*needs, *(reason for reason in self.unjudged if not reason.fact))
+        reasons = ", ".join(reason.text for reason in shown)
         return f"{self.judged:,} of {self.thresholds:,} thresholds {apply} {verb} judged; {reasons}"
 
 

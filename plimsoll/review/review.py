@@ -64,8 +64,8 @@ from plimsoll.review.verdict import (
     find_verdict,
     format_verdict,
     group_crossed,
+    list_reasons,
     set_aside,
-    write_headline,
 )
 from plimsoll.rules.subjects import Subject, find_host, list_host_tags, map_hosts
 
@@ -114,12 +114,16 @@ class Review:
             return format_verdict(self.verdict)
         return describe_healthy(self.findings, list_resources_judged_everywhere(self.findings, self.signals.has_values))
 
-    @cached_property
+    @property
     def answer(self) -> str:
-        """The reason for the verdict, in a sentence or two, and limits that will soon be reached."""
+        """The reasons for the verdict as a text."""
+        return " ".join(self.reasons)
+
+    @cached_property
+    def reasons(self) -> tuple[str, ...]:
+        """The reason for the verdict, in a sentence or two; then further sentences, such as limits soon reached."""
         span = (self.end or 0) - (self.start or 0)
-        reason = write_headline(self.findings, self.doubts, span, self.question.planned)
-        return " ".join((reason, *self.of_load, *self.ahead))
+        return (*list_reasons(self.findings, self.doubts, span, self.question.planned), *self.of_load, *self.ahead)
 
     @cached_property
     def of_load(self) -> tuple[str, ...]:

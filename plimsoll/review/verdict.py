@@ -108,47 +108,50 @@ def format_verdict(answer: Verdict) -> str:
     return _TEXTS[answer]
 
 
-def write_headline(
+def list_reasons(
     findings: Sequence[Finding], doubts: Sequence[Doubt], span: int, planned: Sequence[Planned] = ()
-) -> str:
-    """Return the reason for the verdict: the worst crossing, the doubts, or the finding closest to its limit.
+) -> tuple[str, ...]:
+    """Return the reason for the verdict (worst crossing, first doubt, or closest finding), then the further sentences.
 
     `span` is the length of the run (ns). `planned` is planned work, which was not judged.
     """
     groups = [crossed_group for crossed_group in group_crossed(findings) if crossed_group.severity != "info"]
     answer = find_verdict(findings, doubts)
     if answer == Verdict.NOT_HEALTHY:
-        sentences = [group_sentence(groups[0])]
+        reason, sentences = group_sentence(groups[0]), list[str]()
+        reported = {(finding.rule.signal, finding.subject) for group in groups for finding in group.findings}
+        doubts = [
+            doubt
+            for doubt in doubts
+            if not doubt.about or (doubt.about.rule.signal, doubt.about.subject) not in reported
+        ]
         total = (groups[0].worst.subject and groups[0].worst.subject.instance) or ""
         if is_total(total.replace("__", "_").removesuffix("_")):  # ASP.NET's is __Total__
             sentences += [f"Only {total} was recorded, the total of all: a single one may be far worse."]
         if more := len(groups) - 1:
-            sentences += [
-                f"{format_count(more, 'more signal')} crossed {'its limit' if more == 1 else 'their limits'}."
-            ]
+            reason += f" {format_count(more, 'more signal')} crossed {'its limit' if more == 1 else 'their limits'}."
     elif answer == Verdict.UNKNOWN:
         within_limits = {(finding.rule.id, _name_host(finding)) for finding in _list_within_limits(findings)}
         none_judged = "No warning or critical threshold could be judged: "
         thresholds = format_count(len(within_limits), "warning or critical threshold")
         but = f"{thresholds.replace(' or ', ' and ') if len(within_limits) > 1 else thresholds} held, but "
         but = but if within_limits else none_judged
-        sentences = [f"{but}{doubts[0].sentence}" if doubts else _describe_nothing_judged(findings)]
-        doubts = doubts[1:]
+        reason = f"{but}{doubts[0].sentence}" if doubts else _describe_nothing_judged(findings)
+        sentences, doubts = list[str](), doubts[1:]
     else:
+        reason = _describe_closest(findings)
         sentences = [
-            _describe_closest(findings),
             *_describe_low_coverage(findings),
             *_describe_unable(findings),
             *describe_totals_alone(findings),
             *_describe_sparse(findings, span),
         ]
-    return " ".join(
-        [
-            *sentences,
-            *_describe_changed_limits(findings),
-            *_describe_planned_work(planned),
-            *(capitalize(doubt.sentence) for doubt in doubts),
-        ]
+    return (
+        reason,
+        *sentences,
+        *_describe_changed_limits(findings),
+        *_describe_planned_work(planned),
+        *(capitalize(doubt.sentence) for doubt in doubts),
     )
 
 

@@ -73,7 +73,7 @@ SHAPES = {
         "has 2 tests, 22:14–22:54 and 23:04–23:53; ",
     ),
     "cycles": (np.where(AT * 9.9 % 1 < 0.6, 1, 0.05), "No steady state was found: the load comes and goes, 10 times"),
-    "a load that ends early": (ramp() * (AT < 0.7), "min 50 s, no load 30 min; confidence"),
+    "a load that ends early": (ramp() * (AT < 0.7), "min 50 s, no load 30 min"),
 }
 
 

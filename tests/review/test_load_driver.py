@@ -117,7 +117,7 @@ def test_requests_that_take_longer_while_no_more_are_answered_are_no_healthy_run
     review = beside_a_healthy_host([(at / 4, "true") for at in requests], lambda at: int(elapsed(at)))
     assert review.verdict == "unknown"
     assert "requests of the load driver took" in review.headline
-    assert "and no more were answered; say under [objective]" in review.headline
+    assert "at no higher rate; set how long they may take under [objective]" in review.headline
 
 
 @pytest.mark.parametrize(

@@ -75,4 +75,4 @@ def test_settings_without_units_and_limits_that_are_never_crossed_are_refused(re
 
 def test_the_headline_says_which_limits_are_not_the_documented_ones(reviewed):
     done = reviewed(CPUS, '[rules.cpu-busy]\nhealthy = "< 95"\nreason = "ours"\n')
-    assert "plimsoll.toml changes 1 limit: cpu-busy." in done.out.splitlines()[0]
+    assert "Also: plimsoll.toml changes 1 limit: cpu-busy." in done.out.splitlines()

@@ -50,7 +50,7 @@ UNTRUE = {
     ),
     "memory reaches its limit soon": (
         {r"\Memory\Available MBytes": 8000 - 9.3 * AT + about(10, 9)},
-        "would reach its limit of 1,000 MB 8 min",
+        "would reach its limit of 1,000 MB about 8 min",
     ),
     "work stopped for a short part of a long run": (work(30), "all but stopped for 7 min 45 s"),
     "one processor group is full": (processors(8, 16), "8 of 16 processors of SUT limit this run"),

@@ -186,7 +186,7 @@ def test_coverage_says_why_the_rest_was_not_judged(reviewed):
     coverage = found["coverage"]
     assert coverage["judged"] + sum(one["count"] for one in coverage["unjudged"]) == coverage["thresholds"]
     assert {"count": 3, "why": "needs", "needs": 'drive = "database"'} in coverage["unjudged"]
-    assert '3 need drive = "database"' in coverage["text"]
+    assert '4 need drive = "database", memory_mb in plimsoll.toml' in coverage["text"]
     assert coverage["text"].endswith("1 is switched off")
     assert coverage["text"] in done.out
 

@@ -242,7 +242,7 @@ def _find_resource(finding: Finding) -> str | None:
 def _collect_at(measured: Measured, load: LoadResponse) -> Evidence:
     resources = (
         judge(measured, host, load)
-        for host in measured.review.hosts
+        for host in measured.review.computers
         for judge in (examine_processors, examine_memory, examine_disks, examine_network)
     )
     return Evidence(measured, load, tuple(resources), find_waits(measured, load))

@@ -170,8 +170,8 @@ def _describe_full_processor(bottleneck: Bottleneck | None) -> tuple[str, ...]:
     texts = {
         ONE_PROCESS: f"The process {use.instance} of {use.host} uses all of one processor: what waits for it goes no "
         "faster.",
-        ONE_PROCESSOR: f"One processor of {use.host} ({use.instance}) is full beside others: what runs on it goes no "
-        "faster.",
+        ONE_PROCESSOR: f"One processor of {use.host} ({use.instance}) is full while others have room: what runs on it "
+        "goes no faster.",
     }
     return (texts[use.aspect],) if use.aspect in texts else ()
 

@@ -18,6 +18,7 @@ from plimsoll.rules.wording import format_limit
 _MOST_AHEAD = 2
 _PRIVATE = "process.private_bytes"
 _LEAKED = (_PRIVATE, "process.handles")
+_NARROW = 0.05  # our choice: of the time until a limit; a narrower interval is not shown
 _SOON = 0.1  # our choice: of the time watched; what is reached before that is no later matter
 _MOST_OF_IT = 0.5  # our choice: of the memory that is lost
 
@@ -151,12 +152,14 @@ def _describe_beside_load(trend: SignalTrend) -> str:
 
 
 def _describe_reach(trend: SignalTrend) -> str:
-    """Return when the limit is reached: `would reach its limit of 1,000 MB 3 h after the last sample`; else ""."""
+    """Return when the limit is reached: `would reach its limit of 10 % about 3 h after the last sample`; else ""."""
     if trend.reaches_s is None or trend.limit is None:
         return ""
     limit = format_limit(limit_of(trend.limit).limit, trend.signal.unit)
     best, early, late = (format_duration(round(seconds) * SECOND) for seconds in trend.reaches_s)
-    return f"would reach its limit of {limit} {best}{_format_interval(early, late)} after the last sample"
+    is_wide = trend.reaches_s[2] - trend.reaches_s[1] > _NARROW * trend.reaches_s[0]
+    interval = _format_interval(early, late) if is_wide else ""
+    return f"would reach its limit of {limit} about {best}{interval} after the last sample"
 
 
 def _format_change(value: float, unit: str) -> str:

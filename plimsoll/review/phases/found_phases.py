@@ -194,8 +194,8 @@ def _describe_phases(load: Load, state: SteadyState | NotSteady, start: int, end
     return FoundPhases(
         phases,
         confidence,
-        f"Phases found from {title}: {parts}{after}; "
-        f"confidence {format_percent(shown)}{no_load}.{_describe_tests(state.tests, test, zone)}",
+        f"Phases found from {title} (confidence {format_percent(shown)}): {parts}{after}{no_load}."
+        f"{_describe_tests(state.tests, test, zone)}",
         load.name,
         title,
         boundaries,

@@ -15,7 +15,7 @@ from plimsoll.analysis.filters import EqualParts, filter_median, find_runs, smoo
 from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.log import Values
 from plimsoll.model.times import SECOND, format_duration
-from plimsoll.model.value_text import format_percent, format_value
+from plimsoll.model.value_text import format_value
 from plimsoll.review.doubts import SHORTEST_ABSENCE, compute_long_absence
 from plimsoll.review.findings import Doubt
 from plimsoll.review.phases.found_phases import Load
@@ -52,8 +52,8 @@ _RAMP_DOWN = 0.2  # of the work before: a host that ends below may have had a pl
 class ThroughputLoss:
     """A fall of `work` from the rate `before` to the rate `after`, from `start` to `end` (UTC ns).
 
-    `offered` is the load that stayed; None if it is unknown whether the load ended or the system broke. `share` is the
-    share of the run before the fall. `stops` is how often work nearly stopped, 0 for a single fall. `is_slow`: work
+    `offered` is the load that stayed; None if it is unknown whether the load ended or the system broke. `begun` is
+    how long (ns) the run had lasted. `stops` is how often work nearly stopped, 0 for a single fall. `is_slow`: work
     sank little by little. `is_slight`: work fell by less than makes a doubt.
     """
 
@@ -63,7 +63,7 @@ class ThroughputLoss:
     after: float
     start: int
     end: int
-    share: float
+    begun: int
     stops: int = 0
     is_slow: bool = False
     is_slight: bool = False
@@ -79,7 +79,7 @@ class ThroughputLoss:
         title, lasts = self.work.signal.title, format_duration(round((self.end - self.start) / SECOND) * SECOND)
         title = title if self.work.name.startswith(_DRIVER) else f"{title} of {self.work.hosts[0]}"
         if self.ended:
-            return f"{title}: the load is gone after {format_percent(self.share)} of the run, for {lasts}"
+            return f"{title}: the load is gone {format_duration(self.begun)} after the start, for {lasts}"
         rates = (
             f"from {format_value(self.before, self.work.signal.unit)} to "
             f"{format_value(self.after, self.work.signal.unit)}"
@@ -90,13 +90,13 @@ class ThroughputLoss:
             return f"{title} {how} {lasts}{unknown}"
         offered = self.offered.signal.title
         offered = offered[0].lower() + offered[1:] if offered[1:2].islower() else offered
-        while_offered = f"while as many {offered} were held"
+        while_offered = f"though as many {offered} were held"
         meanwhile = f"for {lasts}, {while_offered}"
         if self.stops:
             return f"{title} all but stopped {self.stops:,} times, {meanwhile.replace(',', ' in all,', 1)}"
         if self.is_slow:
             return f"{title} sank {rates} little by little within {lasts}, {while_offered}"
-        return f"{title} fell {rates} after {format_percent(self.share)} of the run, {meanwhile}"
+        return f"{title} fell {rates}, {format_duration(self.begun)} after the start, {meanwhile}"
 
     @property
     def doubt(self) -> Doubt | None:
@@ -167,7 +167,7 @@ def _find_loss(work: Load, offered: Load | None, start: int, end: int, fell: flo
 
     def loss(fall: _Fall, stayed: Load | None) -> ThroughputLoss:
         edges = int(start + fall.first * width), int(start + fall.last * width)
-        return ThroughputLoss(work, stayed, fall.before, fall.after, *edges, fall.first / parts.count)
+        return ThroughputLoss(work, stayed, fall.before, fall.after, *edges, edges[0] - start)
 
     if load is not None:
         full = np.flatnonzero(load >= _STAYED * np.quantile(load, _REACHED))

@@ -48,7 +48,7 @@ _TIMES = 3.0  # as long as before
 _NO_MORE = 1.1  # times as many requests answered are no more
 _FEWEST_PARTS = 4
 _WAITED = "client.response_time"
-_OBJECTIVE_OF_TIMES = "say under [objective] in plimsoll.toml how long they may take"
+_OBJECTIVE_OF_TIMES = "set how long they may take under [objective] in plimsoll.toml"
 
 
 class _Waits(NamedTuple):
@@ -69,10 +69,10 @@ class _Waits(NamedTuple):
             alike = before[self.done[at] <= _NO_MORE * self.done[:at]]
             if after >= shortest and len(alike) and after >= _TIMES * float(alike.min()):
                 took = (
-                    f"{format_value(after, 's')} (mean of {format_duration(self.part)}), after "
+                    f"{format_value(after, 's')} (mean of {format_duration(self.part)}) instead of "
                     f"{format_value(alike.min(), 's')}"
                 )
-                return f"took {took}, and no more were answered"
+                return f"took {took} at no higher rate"
         return ""
 
 
@@ -87,7 +87,7 @@ _MINUTE = 60 * SECOND
 _LONG_FAILED = 2  # minutes
 _LEAST_LOAD = 0.1  # of the load that was reached: below there is next to none
 _REACHED = 0.9  # the quantile that is taken for it
-_OBJECTIVE = "say under [objective] in plimsoll.toml how many may"
+_OBJECTIVE = "set how many may fail under [objective] in plimsoll.toml"
 _DONE, _FAILED, _SHARE = "client.requests", "client.errors", "client.error_share"
 USERS = "client.users"
 _DONE_OF_ONE, _FAILED_OF_ONE = "client.operation_requests", "client.operation_errors"

@@ -285,7 +285,7 @@ def test_where_phases_are_not_known_further_conditions_hold():
     unknown = [{"signal": "cpu.busy", "reduce": "increase", "over": "10m", "healthy": "> 0"}]
     rule = rules_of(exported({"phase": "steady", "when_phase_unknown": unknown}))[0]
     assert expressions(rule) == ["($B >= 80) && (($D + 0 / ($F >= 300000000000)) <= 0)"]
-    assert "Documented for the phase steady" in rule["annotations"]["note"]
+    assert "Documented for the steady phase of a test" in rule["annotations"]["note"]
 
 
 def test_a_short_window_is_widened_to_twice_the_interval():
