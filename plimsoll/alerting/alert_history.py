@@ -184,7 +184,7 @@ class AlertHistory:
             _keep_statuses(connection, {key: Status()})
 
     def keep_only(self, is_judged: Callable[[str, str], bool], at: int, *, now: int) -> None:
-        """End firing alerts, at `at`, and forget statuses, if `is_judged` (rule, host) is false for them."""
+        """End firing alerts (at `at`), and forget statuses, for which `is_judged` (rule, host) is false."""
         with self.file.transaction() as connection:
             for row in self._read_firing().values():
                 if not is_judged(row["rule"], row["host"]):

@@ -30,8 +30,8 @@ class CompareOptions:
     """How to compare runs: by which phase (None: the steady phase, else the whole run), and with which baseline.
 
     The first `baselines` runs are the baseline. With `match_hosts`, hosts with different names are matched in order.
-    With `ends_at_change`, the runs are in order of time, and the baseline is shortened: it begins with the latest run
-    at which a change was `accepted`, and ends before the run at which a signal changed for the worse.
+    With `ends_at_change`, only a part of the baseline counts: from the latest run whose change was `accepted`, up to
+    the run before a signal changed for the worse. The runs must then be in order of time.
     """
 
     phase: str | None = None

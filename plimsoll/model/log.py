@@ -258,7 +258,7 @@ def _compute_median(steps: Times) -> int:
 
 
 def _find_runs(steps: Times, chosen: NDArray[np.bool_]) -> list[slice]:
-    """Return the slices of at least five chosen steps that are consecutive and of similar length."""
+    """Return the runs of five or more consecutive chosen steps of similar length, as slices."""
     at = np.flatnonzero(chosen)
     apart = np.diff(at) > 1
     first, second = steps[at[:-1]], steps[at[1:]]

@@ -320,7 +320,7 @@ def _list_needed_counters(
 
 
 def _parse_interval(typed: str | None, form: Form) -> int | None:
-    """Return the sampling interval (ns); None for the default. Raise Unusable if the form cannot have it."""
+    """Return the sampling interval (ns); None for the default. Raise Unusable if the output format has none."""
     if typed is None:
         return None
     if form == "list":

@@ -32,8 +32,8 @@ class FieldNames(dict[bytes, int]):
     """The series numbers of one measurement with its tags, by field name as written.
 
     Looking up a new name adds a series with the next number, or raises RefusedSeries if there are too many series, or
-    if the name is invalid. `spellings` is in how many ways the measurement and its tags were written
-    (such as other orders of the tags), as far as cached.
+    if the name is invalid. `spellings` counts the cached ways in which the measurement and its tags were
+    written, such as other orders of the tags.
     """
 
     def __init__(self, names: "SeriesNames", of: Series, longest: int) -> None:

@@ -267,7 +267,7 @@ def _is_no_ramp_down(sinking: _Fall, length: int) -> bool:
 
 
 def _find_stops(done: Values, long: int) -> tuple[list[tuple[int, int]], float]:
-    """Return stops of steady work as spans of parts, if several and `long` in total; and the median of the work."""
+    """Return stops of steady work, as spans of parts, and its median; no stops unless several last `long` together."""
     usual = float(np.median(done))
     low = done < _GONE * usual
     runs = find_runs(low)

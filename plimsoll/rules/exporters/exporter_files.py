@@ -58,7 +58,7 @@ class Formula:
         counted: The metrics of which the formula needs the number of instances.
         plain: The metric and the factor, if the formula only multiplies one metric; else None.
 
-    Call `values`, for many times at once, on a formula with `columns`; else `value`, for one time.
+    If the formula has `columns`, call `values` for many times at once; else call `value` for each time.
     """
 
     def __init__(
