@@ -102,7 +102,7 @@ def _encode_zone(zone: Zone) -> dict[str, Any]:
 
 
 def _pack_numbers(numbers: Times) -> str:
-    """Return the differences between successive numbers, compressed, as text. Nearly regular times give a short text."""
+    """Return the differences between successive numbers, compressed, as a text that is short for regular times."""
     return base64.b85encode(zlib.compress(np.diff(numbers, prepend=0).astype("<i8").tobytes())).decode()
 
 
