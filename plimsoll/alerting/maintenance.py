@@ -82,17 +82,19 @@ class MaintenancePlan:
         if self._looked is not None and 0 <= now - self._looked < _LOOK_EVERY:
             return
         self._looked = now
+        values = [
+            (plan.rule, host, start, end, plan.reason, MAINTENANCE)
+            for plan in self._plans
+            for start, end in plan.times(now)
+            for host in plan.hosts(self._labels_of)
+        ]
         with self._file.transaction() as connection:
-            for plan in self._plans:
-                for start, end in plan.times(now):
-                    for host in plan.hosts(self._labels_of):
-                        values = (plan.rule, host, start, MAINTENANCE)
-                        query = "SELECT 1 FROM silences WHERE rule = ? AND host = ? AND start = ? AND who = ?"
-                        if not connection.execute(query, values).fetchone():
-                            self._plan(plan, host, start, end, now)
-
-    def _plan(self, plan: Maintenance, host: str, start: int, end: int, now: int) -> None:
-        silences.add(self._file, plan.rule, host, "*", end - start, plan.reason, MAINTENANCE, now, start)
+            query = "SELECT rule, host, start FROM silences WHERE who = ?"
+            planned = {tuple(row) for row in connection.execute(query, (MAINTENANCE,)).fetchall()}
+            if new := [row for row in values if row[:3] not in planned]:
+                query = "INSERT INTO silences (rule, host, instance, start, until, reason, who)"
+                connection.executemany(f"{query} VALUES (?, ?, '*', ?, ?, ?, ?)", dict.fromkeys(new))
+                silences.save_copy(self._file, now)
 
     def _forget_planned(self, now: int) -> None:
         """Remove the silences that former settings planned and that have not begun."""

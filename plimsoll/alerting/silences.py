@@ -16,7 +16,7 @@ from plimsoll.model.atomic import write_atomically
 from plimsoll.model.errors import Unusable
 from plimsoll.model.times import SECOND, convert_to_instant, format_duration, format_iso
 
-MOST = 1000  # active and planned ones, as each alert is compared with all
+MOST = 1000  # active and planned ones of people, as each alert is compared with all
 MAINTENANCE = "up.toml"  # the author of silences of maintenance that comes again
 FARTHEST = 366 * 86_400 * SECOND
 LONGEST = 30 * 86_400 * SECOND
@@ -67,7 +67,8 @@ def add(
         raise Unusable(f"the silence would begin in more than {format_duration(FARTHEST)}: plan it nearer to its time")
     values = (rule, host, instance, begin, begin + length, reason.strip(), who)
     with file.transaction() as connection:
-        (count,) = connection.execute("SELECT count(*) FROM silences WHERE until > ?", (now,)).fetchone()
+        query = "SELECT count(*) FROM silences WHERE until > ? AND who <> ?"
+        (count,) = connection.execute(query, (now, MAINTENANCE)).fetchone()
         if count >= MOST:
             raise Unusable(f"there are {count:,} silences already: end some, or let one have * for what they share")
         number = connection.execute(

@@ -47,6 +47,14 @@ def test_maintenance_that_comes_again_is_planned_once_silences_and_is_in_the_his
     assert silences.read_active_silences(world.file, world.at + PERIOD) == []
 
 
+def test_maintenance_of_many_hosts_is_planned_and_leaves_people_their_silences(world):
+    labels = {f"sql{at}": {"role": "sql"} for at in range(200)}
+    daily = Maintenance("patches", Zone.parse("UTC"), time(22), time(2), labels={"role": "sql"})
+    MaintenancePlan(world.file, [daily], labels, world.at).step(world.at)
+    assert len(silences.read_planned_silences(world.file, world.at)) >= 200 * 7
+    silences.add(world.file, "*", "web1", "*", PERIOD, "new release", "joe", world.at)
+
+
 @pytest.mark.parametrize(
     ("settings", "days"),
     [
