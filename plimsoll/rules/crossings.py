@@ -125,7 +125,7 @@ class EvaluationMatrix:
         truths: The `Truth` of the condition; FALSE where only the `recover` limit keeps an alert firing.
         states: The `State` after each evaluation.
         other_conditions_hold: Whether all other conditions of the rule were met.
-        impossible: The reduced values that the signal cannot have, which count as no data; NaN elsewhere.
+        impossible: For each subject, the reduced values that the signal cannot have, which count as no data.
         for_: How long (ns) the condition must be true before the rule fires.
         begun: Whether data precedes the first evaluation, because only a part of a log is judged.
         renewed: Whether a new sample made the condition true (see `Crossing.end`); None if the end needs no correction.
@@ -138,7 +138,7 @@ class EvaluationMatrix:
     truths: Truths
     states: States
     other_conditions_hold: NDArray[np.bool_]
-    impossible: Values
+    impossible: Sequence[Values]
     for_: int
     begun: bool
     renewed: NDArray[np.bool_] | None = None

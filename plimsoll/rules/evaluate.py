@@ -191,7 +191,11 @@ class RuleEvaluator:
             together, odd = together & inside, np.where(inside, odd, np.nan)
         knows = self._is_phase_known(rule)
         windows = [self._values.windows(rule, source) for _, source in matrix.subjects]
-        columns = matrix.times, values, enter, states, together, odd
+        is_odd = ~np.isnan(odd)
+        impossible = (
+            [row[mask] for row, mask in zip(odd, is_odd, strict=True)] if is_odd.any() else [odd[0, :0]] * len(odd)
+        )
+        columns = matrix.times, values, enter, states, together, impossible
         judged = EvaluationMatrix(
             matrix.healthy,
             [window for window, _ in windows],

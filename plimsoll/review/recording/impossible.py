@@ -47,7 +47,7 @@ def doubt_impossible_values(
         named = (source.path.counter.casefold() for source in finding.signal.sources if source.path and counters)
         if any(counter in counters for counter in named):
             continue
-        values = finding.track.impossible[~np.isnan(finding.track.impossible)]
+        values = finding.track.impossible
         # One bad sample makes the means of a window impossible; more is a fault.
         count, one_sample = len(values), finding.track.window // EVALUATION_INTERVAL + 1
         judged = int(np.count_nonzero(finding.track.values == finding.track.values)) if count else 0
