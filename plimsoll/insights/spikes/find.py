@@ -195,13 +195,11 @@ def _find_all_spikes(review: Review) -> Iterator[SignalSpikes]:
 
 def _may_have_spikes(values: Values) -> bool:
     """Return whether the highest values or changes are unusually high: a cheap check before the search for spikes."""
-    low, middle = len(values) // 6, len(values) // 2
-    ordered = np.partition(values, (low, middle))
-    if values.max() - ordered[middle] > _FAR * (ordered[middle] - ordered[low]):
+    ordered, changes = np.sort(values), np.sort(np.abs(np.diff(values)))
+    middle = ordered[len(ordered) // 2]
+    if ordered[-1] - middle > _FAR * (middle - ordered[len(ordered) // 6]):
         return True
-    changes = np.abs(np.diff(values))
-    high = len(changes) * 5 // 6
-    return bool(changes.max() > _FAR * np.partition(changes, high)[high])
+    return bool(changes[-1] > _FAR * changes[len(changes) * 5 // 6])
 
 
 def _rank_importance(spikes: SignalSpikes) -> tuple[bool, bool, float]:
