@@ -1,9 +1,9 @@
-"""Records this machine by several recorders side by side, and prints the mean of each signal by each.
+"""Records this machine by several recorders side by side, and prints each one's means of signals and crossed limits.
 
 `python -m bench.recorders [--seconds 120]`, on Linux: our collector, Telegraf with telegraf/linux.conf (built by
 `python -m tests.servers.build telegraf`), node_exporter, and sysstat's sadc. Recorders that are not installed are
 left out. `--write` writes the output to bench/recorders.md, which docs/build.py makes a part of docs/compatibility.md.
-Signals that are 0 throughout are left out, so load the machine meanwhile.
+Signals that are 0 throughout are left out, so load the machine meanwhile; most limits need six minutes.
 """
 
 import argparse
@@ -20,20 +20,26 @@ import polars as pl
 import urllib3
 
 from plimsoll.collect.collector import Collector
+from plimsoll.hosts.settings import Settings
 from plimsoll.ingest.read import read_log
-from plimsoll.ingest.reading import ReadOptions
+from plimsoll.ingest.reading import LogSet, ReadOptions
+from plimsoll.model.log import Log
 from plimsoll.model.points import Points, join_points
 from plimsoll.model.samples import Samples
 from plimsoll.model.series import Series
+from plimsoll.model.times import SECOND, Zone
 from plimsoll.receive.exporters.scrape import ScrapeTarget, read
 from plimsoll.receive.exporters.translate import Translator
 from plimsoll.receive.line_protocol.parse import Parser
+from plimsoll.review.findings import CROSSED, JUDGED
 from plimsoll.review.recorded_signals import compute_signal_samples
+from plimsoll.review.review_logs import review_logs
 from plimsoll.rules.load import load
 from plimsoll.rules.signal_finder import Finder
 from tests.servers.programs import TELEGRAF
 
 STEP_S = 5
+WARM_UP_S = 60  # averages of a minute that are computed from totals begin then
 APART = 0.03  # of the mean: a larger difference that sampling does not explain is marked
 ROOT = Path(__file__).parents[1]
 SADC = Path("/usr/lib/sysstat/sadc")
@@ -51,8 +57,10 @@ def recorded(points: Points) -> Recorded:
 
 
 def means(value: Recorded) -> dict[tuple[str, str], Mean]:
-    """Return the mean of each signal of a host and its standard error, by signal and instance."""
+    """Return the mean of each signal of a host and its standard error, by signal and instance, after the warm-up."""
     signals = load().signals
+    times = np.concatenate([samples.times for samples in value.values()])
+    begin, end = int(times.min()) + WARM_UP_S * SECOND, int(times.max())
     finder = Finder(signals, list(value), lambda _: True)
     pairs = (
         (name, subject, compute_signal_samples(origin, value.__getitem__, where_shared=True))
@@ -63,7 +71,22 @@ def means(value: Recorded) -> dict[tuple[str, str], Mean]:
     return {
         (name, subject.instance or ""): (float(np.mean(values)), float(np.std(values)) / len(values) ** 0.5)
         for name, subject, samples in pairs
-        if samples is not None and len(values := samples.present.values)
+        if samples is not None and len(values := samples.between(begin, end).present.values)
+    }
+
+
+def outcomes(value: Recorded) -> dict[tuple[str, str], str]:
+    """Return the outcome of each limit above a note that a review judges, by rule and instance."""
+    times = np.unique(np.concatenate([samples.times for samples in value.values()]))
+    columns = [np.full(len(times), np.nan) for _ in value]
+    for column, samples in zip(columns, value.values(), strict=True):
+        column[times.searchsorted(samples.times)] = samples.values
+    log = Log(Path("recorded"), "", times, tuple(columns), tuple(value), Zone.parse("UTC"), sha256="")
+    review = review_logs(LogSet([log], []), load(), Settings(), None, in_operation=True)
+    return {
+        (finding.rule.id, finding.subject.instance or ""): finding.outcome
+        for finding in review.findings
+        if finding.subject and finding.rule.severity != "info" and finding.outcome in JUDGED
     }
 
 
@@ -142,16 +165,28 @@ def table(value: dict[str, dict[tuple[str, str], Mean]]) -> Iterator[str]:
             yield f"| {' '.join(key).strip()} | {' | '.join(cells)} | {shown} |"
 
 
+def limits(value: dict[str, dict[tuple[str, str], str]]) -> Iterator[str]:
+    """Yield the lines of a table in Markdown: the limits that were crossed by one recorder or more."""
+    yield f"| limit | {' | '.join(value)} |"
+    yield "|---" * (len(value) + 1) + "|"
+    for key in sorted({key for of in value.values() for key, outcome in of.items() if outcome in CROSSED}):
+        yield f"| {' '.join(key).strip()} | {' | '.join(of.get(key, '') for of in value.values())} |"
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the trial, and print the table."""
+    """Run the trial, and print the tables."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seconds", type=int, default=120, choices=range(20, 1201), metavar="20..1200")
+    parser.add_argument("--seconds", type=int, default=120, choices=range(90, 1201), metavar="90..1200")
     parser.add_argument("--write", action="store_true", help="write bench/recorders.md")
     options = parser.parse_args(arguments)
     seconds = options.seconds
     with tempfile.TemporaryDirectory() as folder:
-        result = {name: means(samples) for name, samples in trial(seconds, Path(folder))}
-    text = "\n".join(table(result))
+        samples = dict(trial(seconds, Path(folder)))
+    tables = (
+        table({name: means(of) for name, of in samples.items()}),
+        limits({name: outcomes(of) for name, of in samples.items()}),
+    )
+    text = "\n\n".join("\n".join(lines) for lines in tables)
     print(text)
     if options.write:
         (ROOT / "bench" / "recorders.md").write_text(f"{text}\n", "utf-8")

@@ -97,10 +97,12 @@ What `plimsoll up` answers other programs. [http-api.md](http-api.md) has exampl
 _TRIAL = """\
 ## One machine, four recorders
 
-The mean of each signal over two minutes of one loaded machine, by Plimsoll's collector, Telegraf 1.37.2, node_exporter
-1.5.0 and sadc 12.6.1 side by side (`python -m bench.recorders --write`). **\\*** marks differences of more than 3 %
-that sampling does not explain: sysstat's cache excludes the reclaimable slab, and the kernel rounds averages of
-pressure to a hundredth, which Plimsoll computes from node_exporter's totals.
+The mean of each signal over seven minutes of one machine, loaded on processors, disk, network and memory, by Plimsoll's
+collector, Telegraf 1.37.2, node_exporter 1.5.0 and sadc 12.6.1 side by side (`python -m bench.recorders --write`), and
+every limit that one of them shows to be crossed. **\\*** marks differences of more than 3 % that sampling does not
+explain: sysstat's cache excludes the reclaimable slab, and its interrupts contain the shootdowns of `/proc/interrupts`
+twice; the kernel cuts pressure to whole percents every two seconds before it averages them, so that its averages are up
+to a point lower than those of node_exporter's totals, and 0 below 1 %.
 """
 _COMPARISON = """\
 # plimsoll.comparison/1

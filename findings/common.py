@@ -201,14 +201,16 @@ def _answers(url: str) -> bool:
 
 
 def _once(folder: Path, name: str, install: Callable[[Path], None]) -> Path:
-    """Return the folder where packages are installed: one that a run of several findings shares, or the finding's."""
+    """Return the folder where packages are installed: one that findings share, also at once, or the finding's."""
     home = Path(os.environ.get(SHARED_FOLDER, folder)) / re.sub(r"[^\w.]+", "-", name)
     if not home.is_dir():
-        partial = home.with_name(home.name + ".partial")
-        shutil.rmtree(partial, ignore_errors=True)
-        partial.mkdir(parents=True)
+        home.parent.mkdir(parents=True, exist_ok=True)
+        partial = Path(tempfile.mkdtemp(prefix=f"{home.name}.", dir=home.parent))
         install(partial)
-        partial.rename(home)
+        try:
+            partial.rename(home)
+        except OSError:  # another finding has installed it meanwhile
+            shutil.rmtree(partial)
     return home
 
 
@@ -222,8 +224,8 @@ def _install(command: Sequence[str | Path], folder: Path | None = None, **more: 
 
 
 @contextmanager
-def serve_pages(delay_s: float = 0, served: list[str] | None = None) -> Generator[str]:
-    """Serve HTTP on this machine and give its address; the path of each request is added to `served`.
+def serve_pages(delay_s: float = 0, served: list[str] | None = None, posted: list[str] | None = None) -> Generator[str]:
+    """Serve HTTP on this machine and give its address; each GET's path is added to `served`, a POST's body to `posted`.
 
     `/redirect` leads to `/`, `/hang` answers after 20 s, `/missing` is a 404 and `/error` a 500, `/half` is a 500 and a
     200 in turns, all else is a 200.
@@ -245,6 +247,13 @@ def serve_pages(delay_s: float = 0, served: list[str] | None = None) -> Generato
             self.send_header("Content-Length", "0")
             with suppress(ConnectionError):
                 self.end_headers()
+
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["Content-Length"])).decode()
+            if posted is not None:
+                posted.append(body)
+            self.send_response(204)
+            self.end_headers()
 
         def log_message(self, format: str, *args: object) -> None:
             """Write nothing."""

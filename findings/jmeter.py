@@ -21,13 +21,22 @@ _PLAN = """<?xml version="1.0" encoding="UTF-8"?>
 <ThreadGroup guiclass="ThreadGroupGui" testclass="ThreadGroup" testname="users">
 <elementProp name="ThreadGroup.main_controller" elementType="LoopController" testclass="LoopController">
 <boolProp name="LoopController.continue_forever">false</boolProp>
-<stringProp name="LoopController.loops">2</stringProp></elementProp>
+<stringProp name="LoopController.loops">{loops}</stringProp></elementProp>
 <stringProp name="ThreadGroup.num_threads">1</stringProp><stringProp name="ThreadGroup.ramp_time">0</stringProp>
 </ThreadGroup><hashTree>
 <TransactionController guiclass="TransactionControllerGui" testclass="TransactionController" testname="order">
 <boolProp name="TransactionController.includeTimers">false</boolProp></TransactionController><hashTree>
 {samplers}
-</hashTree></hashTree></hashTree></hashTree></jmeterTestPlan>"""
+</hashTree>{listener}</hashTree></hashTree></hashTree></jmeterTestPlan>"""
+_LISTENER = """
+<BackendListener guiclass="BackendListenerGui" testclass="BackendListener" testname="influx">
+<elementProp name="arguments" elementType="Arguments"><collectionProp name="Arguments.arguments">{arguments}
+</collectionProp></elementProp>
+<stringProp name="classname">org.apache.jmeter.visualizers.backend.influxdb.InfluxdbBackendListenerClient</stringProp>
+</BackendListener><hashTree/>"""
+_ARGUMENT = """
+<elementProp name="{name}" elementType="Argument"><stringProp name="Argument.name">{name}</stringProp>
+<stringProp name="Argument.value">{value}</stringProp></elementProp>"""
 _SAMPLER = """
 <HTTPSamplerProxy guiclass="HttpTestSampleGui" testclass="HTTPSamplerProxy" testname="{name}">
 <stringProp name="HTTPSampler.domain">127.0.0.1</stringProp><stringProp name="HTTPSampler.port">{port}</stringProp>
@@ -37,27 +46,42 @@ _SAMPLER = """
 <ConstantTimer guiclass="ConstantTimerGui" testclass="ConstantTimer" testname="think">
 <stringProp name="ConstantTimer.delay">300</stringProp></ConstantTimer><hashTree/></hashTree>"""
 
+_SETTINGS = {
+    "influxdbMetricsSender": "org.apache.jmeter.visualizers.backend.influxdb.HttpMetricsSender",
+    "application": "shop",
+    "measurement": "jmeter",
+    "samplersRegex": ".*",
+    "percentiles": "90;95;99",
+    "testTitle": "run",
+}
+
 
 @dataclass(frozen=True)
 class Results:
-    """The rows of a run's CSV, with JMeter's default columns, and what it printed."""
+    """The rows of a run's CSV, with JMeter's default columns, what it printed, and the lines of its listener."""
 
     rows: list[dict[str, str]]
     printed: str
+    lines: list[str]
 
 
-def run_plan(folder: Path, pages: Mapping[str, str]) -> Results:
-    """Run a transaction of pages (path by name), each after a pause of 300 ms, twice with one user.
+def run_plan(folder: Path, pages: Mapping[str, str], loops: int = 2) -> Results:
+    """Run a transaction of pages (path by name), each after a pause of 300 ms, some times with one user.
 
-    A page answers within 100 ms, `/hang` not within the 500 ms that are waited for it.
+    A page answers within 100 ms, `/hang` not within the 500 ms that are waited for it. An InfluxDB listener with its
+    default settings sends line protocol.
     """
-    with serve_pages(delay_s=0.05) as address:
+    posted: list[str] = []
+    with serve_pages(delay_s=0.05, posted=posted) as address:
         port = address.rpartition(":")[2]
         samplers = "".join(_SAMPLER.format(name=name, path=path, port=port) for name, path in pages.items())
-        (folder / "plan.jmx").write_text(_PLAN.format(samplers=samplers), "utf-8")
+        settings = {"influxdbUrl": f"{address}/write?db=jmeter", "summaryOnly": "false", **_SETTINGS}
+        arguments = "".join(_ARGUMENT.format(name=name, value=value) for name, value in settings.items())
+        listener = _LISTENER.format(arguments=arguments)
+        (folder / "plan.jmx").write_text(_PLAN.format(samplers=samplers, listener=listener, loops=loops), "utf-8")
         printed = _run(folder, "-n", "-t", "plan.jmx", "-l", "results.csv")
     with (folder / "results.csv").open(encoding="utf-8", newline="") as results:
-        return Results(list(csv.DictReader(results)), printed)
+        return Results(list(csv.DictReader(results)), printed, "".join(posted).split("\n"))
 
 
 def make_dashboard(folder: Path, durations_ms: Sequence[int]) -> Path:

@@ -1,13 +1,17 @@
 """Results of load drivers: one run, written as each driver writes it, gives the same series, which are the run's."""
 
 import json
+import re
+from collections import Counter
 from datetime import UTC, datetime
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from plimsoll.ingest.read import read_log
+from plimsoll.receive.line_protocol.parse import Parser
 
 START_MS = 1_700_000_000_000
 OPERATIONS = ("home", "search", "pay")
@@ -148,3 +152,21 @@ def test_a_block_of_json_ends_with_a_line(tmp_path, monkeypatch, run):
     assert in_blocks.series == whole.series
     for column, other in zip(in_blocks.columns, whole.columns, strict=True):
         assert np.array_equal(column, other, equal_nan=True)
+
+
+def test_a_jmeter_plans_results_beside_the_series_of_its_influxdb_listener():
+    """One plan, written by JMeter 5.6.3 both ways: the counts agree, and the listener's times are of all before."""
+    folder = Path(__file__).parent / "jmeter_listener"
+    sent = (folder / "listener.lp").read_bytes()
+    lines = re.findall(rb"transaction=(\w+),statut=all count=(\d+).*?max=([\d.]+)", sent)
+    counts = Counter[str]()
+    for name, count, _ in lines:
+        counts[name.decode()] += int(count)
+    assert counts == {"all": 48, "page": 12, "error": 12, "moved": 12, "order": 12}
+    log = read_log(folder / "results.csv")
+    assert {series.tag("operation") for series in log.series} - {None} == {"page", "error", "moved"}
+    assert any("12 samples of Transaction Controllers left out" in str(remark) for remark in log.remarks)
+    assert {highest for name, _, highest in lines if name == b"page"} == {b"534.0"}  # of the first request alone
+    parsed = Parser().parse(sent, now=START_MS * 1_000_000)
+    assert (len(parsed.points.series), parsed.refused.count) == (0, len(sent.splitlines()))
+    assert "review the results" in parsed.refused.first[0][2]

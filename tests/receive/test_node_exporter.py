@@ -119,9 +119,9 @@ def test_all_signals_of_a_host_are_found(installed):
         scrape_target = ScrapeTarget(url, labels={"host": "h"})
         read(fetched(url), scrape_target, translator, NOW)
         time.sleep(0.2)
-        collected = collector.collect(NOW + 10 * SECOND)
+        collected = collector.collect(NOW + 60 * SECOND)
         text = fetched(url)
-        points = Parser().parse(read(text, scrape_target, translator, NOW + 10 * SECOND).lines, now=NOW).points
+        points = Parser().parse(read(text, scrape_target, translator, NOW + 60 * SECOND).lines, now=NOW).points
     mine, theirs = (Finder(signals, list(item.series), lambda _: True) for item in (collected, points))
     lacking = {
         name for name, signal in signals.items() if not signal.fact and mine.find(name) and not theirs.find(name)

@@ -86,7 +86,7 @@ def test_good_lines_are_kept_and_bad_ones_named(here):
     assert json_field["message"] == (
         "partial write: unable to parse 'cpu v': invalid field format (line 2)\n"
         "unable to parse 'cpu,host=a v=1 x': bad timestamp (line 5)\n"
-        'no tag "host" says whose the point is; let the agent add it (Telegraf: omit_hostname = false) (line 6) '
+        'no tag "host" says whose the point is; let the agent add it (Telegraf: omit_hostname = false), and review the results of a load driver as a log (line 6) '
         "dropped=3"
     )
     assert list(here.stored().values()) == [1, 2, 3]

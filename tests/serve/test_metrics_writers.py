@@ -6,6 +6,7 @@ import math
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import psutil
 import pytest
@@ -215,6 +216,15 @@ def test_sums_as_deltas_are_refused_by_name_and_the_rest_is_kept(here):
     assert "deltatocumulative" in told["errorMessage"]
     assert stored_short(here) == {("app02", "load1"): 1.5}
     assert here.writing.state.names == {"system.filesystem.usage (delta)", "process.runtime.go"}
+
+
+def test_deltas_of_a_real_sdk_are_refused_by_name_and_its_gauges_kept(here):
+    """What opentelemetry-sdk 1.39.0 sent of its system metrics with the temporality DELTA."""
+    body = (Path(__file__).parent / "otlp-deltas.pb").read_bytes()
+    told = here.request("POST", OTLP, body, PROTOBUF).data
+    assert b"deltatocumulative" in told
+    assert here.writing.state.names == {"system.cpu.time (delta)", "system.network.io (delta)"}
+    assert stored_short(here) == {("app05", "free"): 8028758016.0, ("app05", "used"): 4205465600.0}
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from plimsoll.model.times import SECOND
-from plimsoll.rules.exporters.exporter_files import Formula, MetricGroup, Moment
+from plimsoll.rules.exporters.exporter_files import Averages, Formula, MetricGroup, Moment
 from plimsoll.store.line_protocol import format_head
 
 Part: TypeAlias = tuple[str, ...]
@@ -55,7 +55,7 @@ class CounterState:
         self._last_seen: dict[str, dict[Part, int]] = {}
         self._parts = 0
         self._is_cut = False
-        self._averages: dict[str, tuple[int, float]] = {}
+        self._averages: Averages = {}
         self._heads: dict[tuple[str, ...], bytes] = {}
         self._came: set[str] = set()  # metrics of any time
 

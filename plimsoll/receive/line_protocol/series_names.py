@@ -209,7 +209,8 @@ def _parse_series(head: bytes) -> Series:
     named = {_decode_name(_unescape(name, b",= ")): _decode_name(_unescape(value, b",= ")) for name, value in tags}
     if not (host := named.pop("host", "")):
         raise RefusedSeries(
-            'no tag "host" says whose the point is; let the agent add it (Telegraf: omit_hostname = false)'
+            'no tag "host" says whose the point is; let the agent add it (Telegraf: omit_hostname = false), and '
+            "review the results of a load driver as a log"
         )
     return Series(host, _decode_name(_unescape(measurement, b", ")), tuple(sorted(named.items())), "")
 

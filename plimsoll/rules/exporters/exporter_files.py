@@ -22,6 +22,7 @@ from plimsoll.model.strict_yaml import read, validate
 from plimsoll.rules.schema.field_types import Sentence, StrictModel
 
 _NAN = math.nan
+Averages: TypeAlias = dict[str, tuple[int, int, float]]  # since when (UTC ns), until when, and the average
 
 
 @dataclass(slots=True)
@@ -38,7 +39,7 @@ class Moment:
     before: Mapping[str, Any] = field(default_factory=dict[str, Any])
     seconds: Any = _NAN
     counts: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    averages: dict[str, tuple[int, float]] = field(default_factory=dict[str, tuple[int, float]])
+    averages: Averages = field(default_factory=dict[str, tuple[int, int, float]])
 
 
 _Value: TypeAlias = Callable[[Moment], Any]
@@ -143,7 +144,7 @@ class Formula:
                 return lambda at: 1.0 * at.counts.get(metric, _NAN)
             case "average", [x, ast.Constant(value=int() as length)]:
                 value, key = self._compile_node(x, growing=True), self.text
-                return lambda at: _average(at.averages, at.time, key, value(at), length)
+                return lambda at: _average(at, key, value(at), length)
             case _:
                 raise ValueError(f'"{self.text}": no function {name} with {len(arguments)} values is known')
 
@@ -376,26 +377,30 @@ def _parse_expression(text: str) -> ast.expr:
         raise ValueError(f'"{text}" is no formula') from None
 
 
-def _average(averages: dict[str, tuple[int, float]], time: Any, key: str, value: Any, length: int) -> Any:
+def _average(at: Moment, key: str, value: Any, length: int) -> Any:
     """Return the exponentially weighted average of a share (%) over `length` seconds, as the Linux kernel computes it.
 
-    The average is at most 100, although a share can be higher where samples are taken a little early or late.
+    It is NaN until shares of `length` seconds are known, with whose plain mean it begins: the kernel's average has a
+    past that is not known here. It is at most 100, although a share can be higher where samples are taken a little
+    early or late.
     """
     if isinstance(value, np.ndarray):
-        rows = zip(time.tolist(), value.tolist(), strict=True)
-        return np.array([_average(averages, at, key, share, length) for at, share in rows])
+        rows = zip(at.time.tolist(), value.tolist(), at.seconds.tolist(), strict=True)
+        return np.array([_update_average(at.averages, key, length, *row) for row in rows])
+    return _update_average(at.averages, key, length, at.time, value, at.seconds)
+
+
+def _update_average(averages: Averages, key: str, length: int, time: int, value: float, seconds: float) -> float:
     if math.isnan(value):
         return _NAN
-    before = averages.get(key)
-    if before is None:
-        average = value
-    elif time <= before[0]:
-        return min(before[1], 100.0) if time == before[0] else _NAN
-    else:
-        kept = math.exp((before[0] - time) / 1e9 / length)
-        average = kept * before[1] + (1 - kept) * value
-    averages[key] = (time, average)
-    return min(average, 100.0)
+    begin, then, average = averages.get(key, (time - round(seconds * 1e9), time, value))
+    if time < then:
+        return _NAN
+    if time > then:
+        weight = max(1 - math.exp((then - time) / 1e9 / length), (time - then) / (time - begin))
+        average += weight * (value - average)
+    averages[key] = begin, time, average
+    return min(average, 100.0) if time - begin >= length * 1e9 else _NAN
 
 
 def _simplify(node: ast.expr) -> tuple[str, float] | None:
