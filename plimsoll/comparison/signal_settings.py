@@ -11,7 +11,7 @@ import numpy as np
 
 from plimsoll.hosts.settings import Amount, CompareSettings, SignalSettings, Tolerance
 from plimsoll.model.errors import Unusable, limit_mistakes, suggest
-from plimsoll.model.lazy_pydantic import BaseModel, ConfigDict, Field
+from plimsoll.model.lazy_pydantic import Field, StrictModel
 from plimsoll.model.log import Values
 from plimsoll.model.shipped_tables import load_shipped_table
 from plimsoll.rules.schema.field_types import Healthy
@@ -117,10 +117,8 @@ Shapes = Literal["all", "noise", "failures", "sustained"]
 Of = Literal["the level", "what is missing", "what is held"]
 
 
-class SpreadKind(BaseModel):
+class SpreadKind(StrictModel):
     """A kind of signal, with its spread between runs; run_to_run.yaml describes the fields."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     kind: str
     signals: tuple[str, ...] = ()
@@ -133,9 +131,7 @@ class SpreadKind(BaseModel):
     primary: bool = False
 
 
-class _Table(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
+class _Table(StrictModel):
     weight: float = Field(gt=0)
     smallest: dict[str, Amount]
     kinds: tuple[SpreadKind, ...]
@@ -147,9 +143,7 @@ Direction = Literal["higher", "lower", "either"]
 T = TypeVar("T")
 
 
-class _Defaults(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
+class _Defaults(StrictModel):
     tolerance: Tolerance
     load: Tolerance
     signals: dict[str, SignalSettings]

@@ -5,11 +5,11 @@ from functools import cache
 from typing import Annotated, Literal
 
 from plimsoll.model.errors import suggest
-from plimsoll.model.lazy_pydantic import Field
+from plimsoll.model.lazy_pydantic import Field, StrictModel
 from plimsoll.model.shipped_tables import find_shipped_files
 from plimsoll.model.strict_yaml import Mistakes, Place, StrictDocument, read, validate
 from plimsoll.rules.load import load, load_signals
-from plimsoll.rules.schema.field_types import Identifier, SignalName, StrictModel
+from plimsoll.rules.schema.field_types import Identifier, SignalName
 
 WIDTH = 24
 Function = Literal["mean", "min", "max", "last", "sum", "count", "median"]

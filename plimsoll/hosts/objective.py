@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 from plimsoll.hosts.overrides import Length
 from plimsoll.model.errors import escape
 from plimsoll.model.lazy_imports import pydantic
-from plimsoll.model.lazy_pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from plimsoll.model.lazy_pydantic import BeforeValidator, Field, StrictModel, model_validator
 from plimsoll.model.series import LOAD_DRIVER
 from plimsoll.model.times import parse_duration
 from plimsoll.rules.schema.field_types import Healthy, Severity
@@ -57,10 +57,8 @@ _Time = Annotated[Healthy, _limit_in("s", "500 ms")]
 _Share = Annotated[Healthy, _limit_in("%", "< 0.1 %")]
 
 
-class ObjectiveLimits(BaseModel):
+class ObjectiveLimits(StrictModel):
     """Optional limits on response times and on the share of failed requests."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True, arbitrary_types_allowed=True)
 
     response_mean: _Time | None = None
     response_p50: _Time | None = None

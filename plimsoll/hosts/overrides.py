@@ -8,12 +8,12 @@ from typing import Annotated, Self
 
 from plimsoll.model.errors import suggest
 from plimsoll.model.lazy_dataclass import dataclass
-from plimsoll.model.lazy_pydantic import BeforeValidator, Field, model_validator
+from plimsoll.model.lazy_pydantic import BeforeValidator, Field, StrictModel, model_validator
 from plimsoll.model.parameters import Parameter
 from plimsoll.model.series import make_host_key
 from plimsoll.model.times import SECOND, format_duration
 from plimsoll.model.value_text import format_percent
-from plimsoll.rules.schema.field_types import Duration, Fact, Healthy, Limit, Share, StrictModel
+from plimsoll.rules.schema.field_types import Duration, Fact, Healthy, Limit, Share
 from plimsoll.rules.schema.pack import Rule
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.schema.units import convert_limit, find_unit, format_healthy, is_named

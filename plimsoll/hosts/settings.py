@@ -13,7 +13,7 @@ from plimsoll.hosts.objective import ObjectiveSettings
 from plimsoll.hosts.overrides import GroupRules, Overrides, RuleSettings, list_mistakes
 from plimsoll.model import user_files
 from plimsoll.model.errors import Unusable, escape, limit_mistakes, suggest
-from plimsoll.model.lazy_pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from plimsoll.model.lazy_pydantic import BeforeValidator, Field, StrictModel, model_validator
 from plimsoll.model.log import Log
 from plimsoll.model.run import Phase, Planned, Run
 from plimsoll.model.series import make_host_key
@@ -48,11 +48,7 @@ Tolerance = Annotated[float, BeforeValidator(_parse_tolerance)]
 Amount = Annotated[str, BeforeValidator(_parse_amount)]
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
-
-
-class SignalSettings(_Strict):
+class SignalSettings(StrictModel):
     """How a signal is compared between runs. None stands for the default.
 
     Attributes:
@@ -76,7 +72,7 @@ class SignalSettings(_Strict):
     why: str = ""
 
 
-class CompareSettings(_Strict):
+class CompareSettings(StrictModel):
     """The `[compare]` table, on the comparison of a run with a baseline.
 
     Loads that differ by less than the share `load` are equal. `renamed` maps hosts of the baseline to those of the run.
@@ -105,7 +101,7 @@ def _require_zone(value: object) -> object:
 Moment = Annotated[datetime, BeforeValidator(_require_zone)]
 
 
-class PhaseSettings(_Strict):
+class PhaseSettings(StrictModel):
     """A phase of the run, from `start` to `end`, both included."""
 
     name: str
@@ -121,7 +117,7 @@ class PhaseSettings(_Strict):
         return self
 
 
-class ExceptSettings(_Strict):
+class ExceptSettings(StrictModel):
     """A time of planned work, during which limits may be crossed."""
 
     start: Moment = Field(alias="from")
@@ -136,7 +132,7 @@ class ExceptSettings(_Strict):
         return self
 
 
-class RunSettings(_Strict):
+class RunSettings(StrictModel):
     """The `[run]` table. `hosts` names computers in the logs that have no `[hosts.NAME]` table.
 
     `judge` names the resources that must be judged for a verdict, by default all resources. With `whole_run`, rules
@@ -153,7 +149,7 @@ class RunSettings(_Strict):
     whole_run: bool = False
 
 
-class _Facts(_Strict):
+class _Facts(StrictModel):
     """The facts that both a host and one of its instances can have."""
 
     spindles: float | None = Field(default=None, gt=0)
@@ -181,13 +177,13 @@ class HostFacts(_Facts):
     rules: dict[str, RuleSettings] = Field(default={})
 
 
-class LabelSettings(_Strict):
+class LabelSettings(StrictModel):
     """The thresholds of the hosts that have a label with one certain value."""
 
     rules: dict[str, RuleSettings]
 
 
-class Settings(_Strict):
+class Settings(StrictModel):
     """The whole content of plimsoll.toml.
 
     Tables in `[hosts]` whose name is a pattern (with `*`) may have only rules; they are moved to `patterns`.

@@ -44,14 +44,17 @@ if TYPE_CHECKING:
         AfterValidator,
         BaseModel,
         BeforeValidator,
-        ConfigDict,
         Field,
         StringConstraints,
         WithJsonSchema,
         model_validator,
     )
+
+    class StrictModel(BaseModel):
+        """The base of models: unknown fields are errors, and instances are immutable."""
+
+        model_config = {"extra": "forbid", "frozen": True}
 else:
-    ConfigDict = dict
     AfterValidator, BeforeValidator = partial(_Call, "AfterValidator"), partial(_Call, "BeforeValidator")
     StringConstraints, WithJsonSchema = partial(_Call, "StringConstraints"), partial(_Call, "WithJsonSchema")
     Field, model_validator = partial(_Call, "Field"), partial(_Call, "model_validator")
@@ -66,8 +69,8 @@ else:
                 for field in dataclasses.fields(_build(model))
             }
 
-    class BaseModel:
-        """The base of models. Instances are immutable."""
+    class StrictModel:
+        """The base of models: unknown fields are errors, and instances are immutable."""
 
         _fields = MappingProxyType({})
         model_fields = _ModelFields()
@@ -143,9 +146,9 @@ def _build(model: Any) -> Any:
         if "__dataclass_fields__" in model.__dict__:
             return model
         for base in model.__bases__:
-            if base is not BaseModel:
+            if base is not StrictModel:
                 _build(base)
-        model.__pydantic_config__ = {**model.model_config, "defer_build": False}
+        model.__pydantic_config__ = {"extra": "forbid", "arbitrary_types_allowed": True}
         model.__annotations__ = {name: _resolve(hint) for name, hint in get_annotations(model).items()}
         own = {name: value for name, value in model._own.items() if value is not _NO_DEFAULT}
         calls = {name: value for name, value in model.__dict__.items() if isinstance(value, _Call)}
@@ -172,10 +175,9 @@ def _resolve(hint: Any) -> Any:
 
 __all__ = [
     "AfterValidator",
-    "BaseModel",
     "BeforeValidator",
-    "ConfigDict",
     "Field",
+    "StrictModel",
     "StringConstraints",
     "WithJsonSchema",
     "model_validator",

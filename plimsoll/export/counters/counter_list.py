@@ -8,11 +8,11 @@ from functools import cache
 from plimsoll.model.counter_names.name_clues import is_esxtop
 from plimsoll.model.errors import Unusable
 from plimsoll.model.group_pairs import group_pairs
+from plimsoll.model.lazy_pydantic import StrictModel
 from plimsoll.model.parameters import Parameter
 from plimsoll.model.perfmon import EACH_INSTANCE, SQL_DEFAULT, SQL_NAMED, CounterPath
 from plimsoll.model.shipped_tables import find_shipped_files
 from plimsoll.model.strict_yaml import read, validate
-from plimsoll.rules.schema.field_types import StrictModel
 from plimsoll.rules.schema.pack import Pack
 from plimsoll.rules.schema.signal import Signal
 

@@ -3,24 +3,21 @@
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict
-
 from plimsoll.model import strict_yaml, user_files
 from plimsoll.model.counter_names.name_clues import Language, fold_name, load_objects
 from plimsoll.model.errors import Unusable, suggest
+from plimsoll.model.lazy_pydantic import StrictModel
 from plimsoll.model.perfmon import split_object
 from plimsoll.model.strict_yaml import Mistakes, Place, StrictDocument
 
 _EXAMPLE = "docs/formats.md shows what a file of names holds"
 
 
-class _NameFile(BaseModel):
+class _NameFile(StrictModel):
     """A file of names. Local names are the keys of `objects` and `counters`, English names their values.
 
     `measurements`, `tags` and `fields` are the names in a server, with Telegraf's names as their values.
     """
-
-    model_config = ConfigDict(extra="forbid")
 
     language: str | None = None
     objects: dict[str, str] | None = None

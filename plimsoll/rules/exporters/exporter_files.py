@@ -13,13 +13,13 @@ from typing import Annotated, Any, NamedTuple, TypeAlias
 import numpy as np
 
 from plimsoll.model import names
-from plimsoll.model.lazy_pydantic import BeforeValidator, Field, model_validator
+from plimsoll.model.lazy_pydantic import BeforeValidator, Field, StrictModel, model_validator
 from plimsoll.model.log import Values
 from plimsoll.model.perfmon import SQL_DEFAULT, SQL_NAMED, CounterPath
 from plimsoll.model.series import Series
 from plimsoll.model.shipped_tables import find_shipped_files
 from plimsoll.model.strict_yaml import read, validate
-from plimsoll.rules.schema.field_types import Sentence, StrictModel
+from plimsoll.rules.schema.field_types import Sentence
 
 _NAN = math.nan
 Averages: TypeAlias = dict[str, tuple[int, int, float]]  # since when (UTC ns), until when, and the average

@@ -12,9 +12,7 @@ from numpy.typing import NDArray
 from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.lazy_pydantic import (
     AfterValidator,
-    BaseModel,
     BeforeValidator,
-    ConfigDict,
     Field,
     StringConstraints,
     WithJsonSchema,
@@ -165,15 +163,6 @@ Path = Annotated[
 ]
 # Kept as text: the shipped cases have 180,000 samples, which only `rules test` needs.
 Samples = Annotated[str, BeforeValidator(_parse_samples), _make_text_schema("series", "85x60", "65x12 95x12 _x6")]
-
-
-class StrictModel(BaseModel):
-    """The base of all parts of a file: unknown fields are errors, and instances are immutable.
-
-    Validators are built on first use, as packs from the cache need none.
-    """
-
-    model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True, defer_build=True)
 
 
 def parse(text: str) -> list[float | None]:

@@ -5,7 +5,7 @@ docs/build.py copies the descriptions into docs/packs.md and into the JSON schem
 
 from typing import Literal
 
-from plimsoll.model.lazy_pydantic import Field, model_validator
+from plimsoll.model.lazy_pydantic import Field, StrictModel, model_validator
 from plimsoll.model.times import parse_duration
 from plimsoll.rules.schema.field_types import (
     AnyFact,
@@ -20,7 +20,6 @@ from plimsoll.rules.schema.field_types import (
     Severity,
     Share,
     SignalName,
-    StrictModel,
 )
 from plimsoll.rules.schema.signal import Signal
 

@@ -5,7 +5,7 @@ docs/build.py copies the descriptions into docs/packs.md and into the JSON schem
 
 from typing import Annotated, Literal
 
-from plimsoll.model.lazy_pydantic import Field, model_validator
+from plimsoll.model.lazy_pydantic import Field, StrictModel, model_validator
 from plimsoll.model.perfmon import EACH_INSTANCE
 from plimsoll.rules.schema.field_types import (
     Fact,
@@ -15,7 +15,6 @@ from plimsoll.rules.schema.field_types import (
     Resource,
     Sentence,
     SignalName,
-    StrictModel,
     Trend,
 )
 

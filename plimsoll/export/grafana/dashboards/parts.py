@@ -6,8 +6,9 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, TypeAlias
 
+from plimsoll.model.lazy_pydantic import StrictModel
 from plimsoll.model.strict_yaml import read, validate
-from plimsoll.rules.schema.field_types import Severity, StrictModel
+from plimsoll.rules.schema.field_types import Severity
 
 DATASOURCE_UID = "plimsoll-influxql"
 

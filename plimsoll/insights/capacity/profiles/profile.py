@@ -6,11 +6,10 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from plimsoll.model.errors import Unusable, suggest
-from plimsoll.model.lazy_pydantic import BeforeValidator, ConfigDict, Field, model_validator
+from plimsoll.model.lazy_pydantic import BeforeValidator, Field, StrictModel, model_validator
 from plimsoll.model.strict_yaml import read, validate
 from plimsoll.model.times import SECOND, parse_duration
 from plimsoll.model.user_files import read as read_file
-from plimsoll.rules.schema.field_types import StrictModel
 
 FOLDER = Path(__file__).parent
 _STEPS = 50  # points of a range at which a curve is checked
@@ -101,8 +100,6 @@ class Profile(StrictModel):
 
     `costs` are for systems that a document measured; otherwise demands are taken from a run.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     title: str
     document: str = ""
