@@ -36,7 +36,7 @@ from plimsoll.review.sentences import (
     format_worst,
     name_place,
 )
-from plimsoll.review.verdict import Group, Verdict
+from plimsoll.review.verdict import Group, Verdict, group_sentence
 from plimsoll.rules.wording import COLOURS, MARKS
 
 UNJUDGED = (
@@ -162,11 +162,7 @@ def _list_brief_lines(
 
 def _summarize_notes(review: Review) -> str:
     """Return a line on crossings that the verdict does not count; empty if there are none."""
-    notes = [
-        "".join(part if isinstance(part, str) else part[0] for part in format_group(group)[2:])
-        for group in review.groups
-        if not group.worst.severe
-    ]
+    notes = [group_sentence(group).removesuffix(".") for group in review.groups if not group.worst.severe]
     parts = [f"Notes (info): {join_names(notes, _MOST_NAMES)}"] if notes else []
     old = dict.fromkeys(finding.signal.title for finding in review.set_aside)
     parts += [f"Old limits, not counted: {join_names(list(old), _MOST_NAMES)}"] if old else []

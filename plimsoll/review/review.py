@@ -59,10 +59,10 @@ from plimsoll.review.recording.throughput_dips import describe_pauses, doubt_una
 from plimsoll.review.statistics import Statistic, compute_statistics
 from plimsoll.review.unused_settings import list_missing_hosts, list_missing_instances, remark_unused_settings
 from plimsoll.review.verdict import (
+    VERDICT_TEXTS,
     Group,
     Verdict,
     find_verdict,
-    format_verdict,
     group_crossed,
     list_reasons,
     set_aside,
@@ -111,7 +111,7 @@ class Review:
     def word(self) -> str:
         """The verdict in words: `Healthy.`, or `Processors healthy; nothing else was judged.`"""
         if self.verdict != Verdict.HEALTHY:
-            return format_verdict(self.verdict)
+            return VERDICT_TEXTS[self.verdict]
         return describe_healthy(self.findings, list_resources_judged_everywhere(self.findings, self.signals.has_values))
 
     @property

@@ -91,7 +91,7 @@ class Verdict(StrEnum):
     UNKNOWN = "unknown"
 
 
-_TEXTS = {Verdict.HEALTHY: "Healthy.", Verdict.NOT_HEALTHY: "Not healthy.", Verdict.UNKNOWN: "Not known."}
+VERDICT_TEXTS = {Verdict.HEALTHY: "Healthy.", Verdict.NOT_HEALTHY: "Not healthy.", Verdict.UNKNOWN: "Not known."}
 _MOST_UNABLE = 3
 
 
@@ -101,11 +101,6 @@ def find_verdict(findings: Sequence[Finding], doubts: Sequence[Doubt]) -> Verdic
     if any(finding.outcome in CROSSED for finding in severe):
         return Verdict.NOT_HEALTHY
     return Verdict.UNKNOWN if doubts or not any(finding.outcome in JUDGED for finding in severe) else Verdict.HEALTHY
-
-
-def format_verdict(answer: Verdict) -> str:
-    """Return the verdict as the first words of the headline."""
-    return _TEXTS[answer]
 
 
 def list_reasons(

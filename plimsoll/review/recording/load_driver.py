@@ -167,6 +167,7 @@ def _count_bad_minutes(requests: _Requests, minutes: int, often: float) -> tuple
     Requests are counted in spans of `minutes`.
     """
     minute = (requests.times - requests.times[0]) // (minutes * _MINUTE)
+    minute = np.minimum(minute, max(0, minute[-1] - 1))  # the last span, which may be short, belongs to the one before
     done, failed = (np.bincount(minute, weights=values) for values in (requests.done, requests.failed))
     bad = (failed >= often * done) & (failed * requests.step >= _ENOUGH_FAILED * SECOND)
     return minutes * int(bad.sum()), float((failed[bad] / done[bad]).max(initial=0.0))

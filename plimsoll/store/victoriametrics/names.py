@@ -24,13 +24,6 @@ def make_metric_name(series: Series) -> str:
     return f"{series.measurement}_{series.field}" if series.field else series.measurement
 
 
-def make_labels(series: Series) -> dict[str, str]:
-    """Return the labels of a series, including its metric name, without empty values."""
-    stored = convert_to_stored(series)
-    pairs = {NAME: make_metric_name(stored), HOST: stored.host, **dict(stored.tags)}
-    return {name: value for name, value in pairs.items() if value}
-
-
 class Measurements:
     """The known measurements, by which metric names are split.
 
