@@ -53,13 +53,13 @@ def describe_crossing(finding: Finding) -> str:
 
 
 def _describe_conditions(track: RuleEvaluation) -> str:
-    """Return `, together with what its rule also asks for,` if the value was past its limit for clearly longer; else empty.
+    """Return `, with the rule's other conditions met,` if the value was past its limit for clearly longer; else empty.
 
     Clearly longer: by more than a tenth longer than all conditions of the rule were met.
     """
     past = (track.truths != Truth.NO_DATA) & ~np.isnan(track.values) & ~track.healthy.holds(track.values)
     crossed = np.count_nonzero(track.truths == Truth.TRUE)
-    return ", together with what its rule also asks for," if np.count_nonzero(past) > _LONGER * crossed else ""
+    return ", with the rule's other conditions met," if np.count_nonzero(past) > _LONGER * crossed else ""
 
 
 def _describe_not_back(finding: Finding, track: RuleEvaluation) -> str:
