@@ -86,7 +86,7 @@ class RuleBatch:
         for part, rows in self._parts:
             matrix = judge.evaluate_batch(part, at)
             if self.retired[rows].any():
-                matrix = matrix.without(self.retired[rows])
+                matrix = matrix.without(self.retired[rows][:, np.newaxis])
             if len(matrix.times):
                 self.values[rows] = matrix.values[:, -1]
                 self.has_data[rows] = matrix.enter[:, -1] != NO_DATA

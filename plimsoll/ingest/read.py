@@ -18,7 +18,7 @@ from plimsoll.ingest.files.recognise import (
     quote_opening,
 )
 from plimsoll.ingest.files.streams import Data
-from plimsoll.ingest.formats.registry import BINARY, FORMATS, Format
+from plimsoll.ingest.formats.registry import BINARY, FORMAT_OF_LOG, FORMATS, Format
 from plimsoll.ingest.reading import LogSet, ReadOptions
 from plimsoll.ingest.recordings import list_remarks
 from plimsoll.ingest.shared.same_time import MOST_LEFT_OUT, list_remarks_on_same_times
@@ -148,7 +148,8 @@ def _format(text: Text, name: str | None) -> Format:
     """Return the format named by the caller; without a name, the first that recognises the log."""
     match = next((entry for entry in FORMATS if entry.sniff(text)), None)
     if name is not None:
-        wanted_format = next((entry for entry in FORMATS if entry.NAME.casefold() == name.casefold()), None)
+        format_name = FORMAT_OF_LOG.get(name.casefold(), name)
+        wanted_format = next((entry for entry in FORMATS if entry.NAME.casefold() == format_name.casefold()), None)
         if wanted_format is None:
             names = ", ".join(entry.NAME for entry in FORMATS)
             raise Unusable(f'format "{name}" is not known; choose from {names}')

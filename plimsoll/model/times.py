@@ -119,9 +119,13 @@ class Zone:
         return self.local(nanoseconds).strftime("%Y-%m-%d %H:%M:%S" if date else "%H:%M:%S")
 
     def span(self, start: int, end: int) -> str:
-        """Return a range on this zone's clock: `2008-01-15 10:22:00–12:32:00`, with both dates if they differ."""
-        same_day = self.local(start).date() == self.local(end).date()
-        return f"{self.clock(start)}–{self.clock(end, date=not same_day)}"
+        """Return a range on this zone's clock: `2008-01-15 10:22:00–12:32:00`, with both dates if they differ.
+
+        If the clock was changed in between, the offset at the end follows: `01:00:00–02:59:45 UTC+0100`.
+        """
+        first, last = self.local(start), self.local(end)
+        offset = last.strftime(" UTC%z") if first.utcoffset() != last.utcoffset() else ""
+        return f"{self.clock(start)}–{self.clock(end, date=first.date() != last.date())}{offset}"
 
     def label(self, nanoseconds: int) -> str:
         """Return the label of the zone next to times: its name, and its offset unless the name is an offset."""

@@ -78,9 +78,9 @@ def _list_breaches(finding: Finding) -> list[Any]:
     return [
         add_values(
             breach,
-            processes=[add_values(use, unit=unit) for use in (used.by_breach.get(breach.start, ()) if used else ())],
+            processes=[add_values(use, unit=unit) for use in (used.by_breach.get(shown.start, ()) if used else ())],
         )
-        for breach in finding.breaches
+        for breach, shown in zip(finding.breaches, finding.counted, strict=False)
     ]
 
 

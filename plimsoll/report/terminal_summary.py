@@ -242,9 +242,10 @@ def describe_time(finding: Finding, zone: Zone) -> str:
 def _group_not_crossed(review: Review) -> Iterator[tuple[str, list[list[Finding]]]]:
     """Yield each heading on uncrossed limits with the findings of each signal below it, nearest to the limit first.
 
-    A limit is left out for a subject that crossed another limit of the same signal.
+    A limit is left out for a subject that crossed another limit of the same signal, or of its free space.
     """
     crossed = {(finding.rule.signal, finding.subject, finding.severe) for finding in review.of(*CROSSED)}
+    short = {finding.subject for finding in review.of(*CROSSED) if finding.signal.resource == "space"}
 
     def signals(outcome: Outcome) -> list[list[Finding]]:
         findings = [finding for finding in review.of(outcome) if not is_never_tested(finding)]
@@ -252,6 +253,7 @@ def _group_not_crossed(review: Review) -> Iterator[tuple[str, list[list[Finding]
             finding
             for finding in findings
             if not any((finding.rule.signal, finding.subject, of) in crossed for of in (True, finding.severe))
+            and not (finding.signal.resource == "space" and finding.subject in short)
         )
 
     within = signals(Outcome.WITHIN)

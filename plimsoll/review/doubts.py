@@ -12,7 +12,7 @@ from plimsoll.model.series import make_host_key
 from plimsoll.model.times import SECOND, format_duration
 from plimsoll.review.findings import JUDGED, Doubt, Finding, Outcome
 from plimsoll.review.recording.impossible import BadCounter
-from plimsoll.review.sentences import describe_breach, format_subject_title, format_worst, limit_of
+from plimsoll.review.sentences import describe_breach, describe_counting, format_subject_title, format_worst, limit_of
 from plimsoll.rules.evaluations import RuleEvaluation
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.states import EVALUATION_INTERVAL, Truth
@@ -120,7 +120,7 @@ def doubt_undecided(findings: Iterable[Finding]) -> Iterator[Doubt]:
     if items:
         which = "a threshold that was" if len(items) == 1 else f"{len(items):,} thresholds that were"
         first = describe_breach(items[0]).removesuffix(".")
-        counts = f"a crossing counts after {format_duration(items[0].rule.for_)}"
+        counts = describe_counting(items[0])
         text = f"the recording is too short to judge {which} crossed in it: {first}, and {counts}"
         yield Doubt(text, about=items[0])
 
@@ -150,8 +150,8 @@ def doubt_unfinished(findings: Iterable[Finding], end: int | None, ramp_down: in
             continue
         elif finding.stood_at_end:
             last = f"for the last {format_duration(crossing.duration)} of what was recorded"
-            text = f"{stood} {last}, at worst {format_worst(finding, crossing.worst)}, and a crossing counts after "
-            text += format_duration(for_)
+            at_worst = format_worst(finding, crossing.worst)
+            text = f"{stood} {last}, at worst {at_worst}, and {describe_counting(finding)}"
         else:
             continue
         before = entries.get((finding.rule.signal, finding.track.subject))
@@ -170,7 +170,7 @@ def doubt_across_gaps(findings: Iterable[Finding]) -> Iterator[Doubt]:
         )
         if finding.severe and finding.track and gap:
             side = _SIDES[finding.track.healthy.worse]
-            counts = f"and a crossing counts after {format_duration(finding.rule.for_)}"
+            counts = f"and {describe_counting(finding)}"
             when = f"before and after {format_duration(gap)} without data"
             yield Doubt(f"{format_subject_title(finding)} went {side} its limit {when}, {counts}", about=finding)
 

@@ -74,7 +74,8 @@ class Finding:
     Attributes:
         rule: The rule as judged, with its override and its severity on this host.
         override: The changes by plimsoll.toml.
-        samples: The signal as recorded, in its unit.
+        samples: The signal as drawn, in its unit.
+        sampled: The signal as sampled, if a limit for its mean was crossed; else None.
         ended: The last judged sample of the host (UTC ns, whole second); no crossing ends later. None without samples.
         notes: Assumptions of the judgement: a widened window, an unknown phase, a host fact.
         needs: What is missing to judge the rule: a fact (`memory_mb`) or marked drives (`drive = "database"`).
@@ -89,6 +90,7 @@ class Finding:
     subject: Subject | None = None
     track: RuleEvaluation | None = None
     samples: Samples | None = None
+    sampled: Samples | None = None
     ended: int | None = None
     notes: tuple[str, ...] = ()
     override: Override | None = None
@@ -113,6 +115,12 @@ class Finding:
         crossings = self.track.crossings if self.track else NO_CROSSINGS
         return crossings if self.ended is None else crossings.until(self.ended)
 
+    def of_samples(self, crossings: CrossingColumns) -> CrossingColumns:
+        """Return the crossings, those by a mean from the first to the last sample past the limit."""
+        if not self.track or not self.sampled:
+            return crossings
+        return crossings.of_samples(self.sampled, self.track.healthy, self.track.window)
+
     @property
     def breaches(self) -> CrossingColumns:
         """The crossings that fired: crossings that lasted for the rule's `for` or longer."""
@@ -120,18 +128,18 @@ class Finding:
 
     @property
     def brief(self) -> CrossingColumns:
-        """The crossings that ended before they fired."""
-        return self.crossings[~self.crossings.fired]
+        """The crossings that ended before they fired, by their samples."""
+        return self.of_samples(self.crossings[~self.crossings.fired])
 
     @property
     def crossed_briefly(self) -> bool:
         """Whether any crossing ended before it fired."""
         return self.track is not None and self.track.matrix.any_brief[self.track.row]
 
-    @property
+    @cached_property
     def counted(self) -> CrossingColumns:
-        """The crossings that count: crossings that fired, or all crossings if the outcome is OFTEN."""
-        return self.crossings if self.outcome == Outcome.OFTEN else self.breaches
+        """The crossings that count, by their samples: those that fired, or all if the outcome is OFTEN."""
+        return self.of_samples(self.crossings if self.outcome == Outcome.OFTEN else self.breaches)
 
     @property
     def time_crossed(self) -> int:
@@ -170,7 +178,7 @@ class Finding:
             return None
         kept_to_phase = self.rule.phase and self.track.is_phase_determined
         goes_on = self.track.last_crossing == self.track.last_judged and not kept_to_phase
-        return self.crossings[-1] if goes_on else None
+        return self.of_samples(self.crossings)[-1] if goes_on else None
 
     @property
     def stood_at_end(self) -> bool:

@@ -188,7 +188,8 @@ class _RunJudge:
         fit = fit_rule(bare.rule, partial(self._facts.find, Subject(host)))
         only = f"it is for {describe_hosts(fit.rule)}"
         if fit.outside:
-            has = " and ".join(self._facts.explain(Subject(host), fact) for fact in fit.rule.where)
+            known = (fact for fact in fit.rule.where if self._facts.find(Subject(host), fact) is not None)
+            has = " and ".join(self._facts.explain(Subject(host), fact) for fact in known)
             note = f"{only}; {host} has {has}"
             if fit.judged:
                 return replace(bare, rule=fit.rule, notes=(f"a note only: {note}", *bare.notes))
@@ -230,6 +231,10 @@ class _RunJudge:
         outcome, samples = find_outcome(rule, track), self._choose_drawn(origin, track)
         ended = self._ended.get(make_host_key(track.subject.host))
         finding = replace(bare, subject=track.subject, outcome=outcome, track=track, samples=samples, ended=ended)
+        if rule.reduce == "mean" and rule.over and len(finding.crossings):
+            sampled = compute_signal_samples(drop_request_rate(origin), self._samples)
+            part = sampled and sampled.between(self._question.start, self._question.end).present
+            finding = replace(finding, sampled=part or None)
         if finding.stretch is not None and finding.stretch < track.window:
             finding = replace(finding, covered=self._judge.coverage(origin, track))
         notes = list_notes(finding, track, self._facts, self._question.signals)

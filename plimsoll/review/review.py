@@ -35,6 +35,7 @@ from plimsoll.review.recording.host_spans import (
     find_rows_of_hosts,
     map_recordings,
 )
+from plimsoll.review.recording.host_work import find_host_work
 from plimsoll.review.recording.impossible import (
     BadCounter,
     doubt_impossible_values,
@@ -76,6 +77,7 @@ class Review:
 
     Attributes:
         phases_found: The phases found from the load; None if they are set by hand.
+        host_work: The work of hosts without recorded operations, from their processor time and network traffic.
         throughput_loss: The work that fell although the load stayed, or that ended for an unknown reason.
         before_steady: Findings crossed only before the found steady state, which the verdict does not count.
         insight_doubts: Doubts from insights; plimsoll.insights adds them.
@@ -91,6 +93,7 @@ class Review:
     facts: Facts
     signals: RecordedSignals = field(repr=False, compare=False)
     loads: tuple[Load, ...] = field(repr=False, compare=False)
+    host_work: tuple[Load, ...] = field(repr=False, compare=False)
     phases_found: FoundPhases | None = None
     throughput_loss: ThroughputLoss | None = None
     before_steady: tuple[Finding, ...] = ()
@@ -191,7 +194,7 @@ class Review:
         tests = self.phases_found.tests if self.phases_found else 0
         loss, stopped = (
             self.throughput_loss,
-            tuple(doubt_stopped_work(self.signals, self.question.signals, planned, tests)),
+            tuple(doubt_stopped_work(self.signals, self.question.signals, self.host_work, planned, tests)),
         )
         return (
             *apart,
@@ -337,16 +340,18 @@ class Review:
         )
         signals = RecordedSignals(logs, self.question, self.facts)
         every_load = find_loads(signals, self.question.signals)
+        host_work = tuple(find_host_work(signals, self.question.signals))
         start, end = _find_span(logs, self.question)
         phases, loss = self.phases_found, None
         if phases is not None and start is not None and end is not None:
-            phases, loss = _find_phases_and_loss(every_load, start, end, self.zone)
+            phases, loss = _find_phases_and_loss(every_load, host_work, start, end, self.zone)
         return replace(
             self,
             logs=tuple(logs),
             findings=findings,
             signals=signals,
             loads=every_load,
+            host_work=host_work,
             phases_found=phases,
             throughput_loss=loss,
         )
@@ -408,11 +413,12 @@ def review(logs: Sequence[Log], run: Run, question: Question, facts: Facts, rema
     """Judge the logs of one run. `remarks` are added to the remarks of the logs."""
     signals = RecordedSignals(logs, question, facts)
     every_load = find_loads(signals, question.signals)
+    host_work = () if question.in_operation else tuple(find_host_work(signals, question.signals))
     start, end = _find_span(logs, question)
     phases, loss = None, None
     to_judge_by: tuple[Phase, ...] = ()
     if not question.phases and not question.in_operation and start is not None and end is not None:
-        phases, loss = _find_phases_and_loss(every_load, start, end, _find_zone(logs))
+        phases, loss = _find_phases_and_loss(every_load, host_work, start, end, _find_zone(logs))
         to_judge_by = phases.to_judge_by(start, end) if phases.sure and not question.whole_run else ()
     part = question.start is not None or question.end is not None
     whole = RecordedSignals(logs, replace(question, start=None, end=None), facts) if part else signals
@@ -428,6 +434,7 @@ def review(logs: Sequence[Log], run: Run, question: Question, facts: Facts, rema
         facts,
         signals,
         every_load,
+        host_work,
         phases,
         loss,
         find_crossed_before(logs, whole, question, facts, findings) if to_judge_by else (),
@@ -449,14 +456,15 @@ def _find_zone(logs: Sequence[Log]) -> Zone:
 
 
 def _find_phases_and_loss(
-    every_load: Sequence[Load], start: int, end: int, zone: Zone
+    every_load: Sequence[Load], host_work: Sequence[Load], start: int, end: int, zone: Zone
 ) -> tuple[FoundPhases, ThroughputLoss | None]:
-    """Return the phases and the loss of throughput of a run.
+    """Return the phases and the loss of throughput of a run, else of the first host whose work fell.
 
     If work was lost while the offered load stayed, the offered load shows the phases. If the log seems to have several
     tests but its users (of a load driver) show a single test, the users show the phases.
     """
-    loss = find_throughput_loss(every_load, start, end)
+    losses = (find_throughput_loss(loads, start, end) for loads in (every_load, *([load] for load in host_work)))
+    loss = next(filter(None, losses), None)
     by_offered = (loss.offered, *every_load) if loss and loss.offered else every_load
     phases = find_phases(by_offered, start, end, zone)
     users = [load for load in every_load if load.name == USERS] if phases.tests else []

@@ -190,6 +190,16 @@ def describe_length(finding: Finding) -> str:
     return f"{len(crossed)} times ({f'{format_duration(total)} in all' if total else 'one evaluation each'})"
 
 
+def describe_counting(finding: Finding) -> str:
+    """Return for how long a limit must be crossed to count, by the reduced values if those alone were not so for long.
+
+    `a crossing counts after 5 min`, or `a crossing counts after 5 min of its 10 min mean`.
+    """
+    longest = int(select_shown_crossings(finding).durations.max(initial=0))
+    of = f" of its {describe_worst_reduction(finding)}" if longest >= finding.rule.for_ else ""
+    return f"a crossing counts after {format_duration(finding.rule.for_)}{of}"
+
+
 def select_shown_crossings(finding: Finding) -> CrossingColumns:
     """Return the crossings that count; if none counts, all crossings."""
-    return finding.counted or finding.crossings
+    return finding.counted or finding.of_samples(finding.crossings)

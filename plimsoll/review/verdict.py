@@ -15,6 +15,7 @@ from plimsoll.review.findings import CROSSED, JUDGED, Doubt, Finding, Outcome
 from plimsoll.review.judged_resources import describe_totals_alone
 from plimsoll.review.sentences import (
     describe_breach,
+    describe_counting,
     describe_crossing,
     describe_length,
     describe_phase,
@@ -262,7 +263,7 @@ def find_closest(findings: Sequence[Finding]) -> Finding | None:
 
 
 def _describe_crossed_briefly(most: Finding, others: int) -> str:
-    counts = f", and a crossing counts after {format_duration(most.rule.for_)}" if most.rule.for_ else ""
+    counts = f", and {describe_counting(most)}" if most.rule.for_ else ""
     were = "was" if others == 1 else "were"
     text = f" {format_count(others, 'other threshold')} {were} crossed briefly, too." if others else ""
     sentence = describe_breach(most, f"{format_subject_title(most)}, which").removesuffix(".")

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.log import Times, Values
+from plimsoll.model.samples import Samples
+from plimsoll.model.times import SECOND
 from plimsoll.rules.schema.field_types import Healthy
 from plimsoll.rules.states import EVALUATION_INTERVAL, State, States, Truth, Truths
 
@@ -89,6 +91,29 @@ class CrossingColumns(Sequence[Crossing]):
         if not len(self) or self.ends.max() <= end:
             return self
         return replace(self, starts=np.minimum(self.starts, end), ends=np.minimum(self.ends, end))
+
+    def of_samples(self, samples: Samples, healthy: Healthy, window: int) -> "CrossingColumns":
+        """Return the crossings of a mean, each from the first to the last sample past the limit.
+
+        Samples before a crossing count if one of the last `window` (ns), and all from them on, are past the limit. A
+        sample is the mean since the sample before.
+        """
+        times, past = samples.times, ~healthy.holds(samples.values)
+        if not past.any() or not len(self):
+            return self
+        at = np.arange(len(times))
+        last_past = np.maximum.accumulate(np.where(past, at, -1))
+        run_start = np.maximum.accumulate(np.where(past, 0, at + 1))
+        edges = self.starts - window, self.starts, self.ends + SECOND
+        reach, begin, end = (np.searchsorted(times, instants, "right") - 1 for instants in edges)
+        before, next_past = last_past[begin], np.minimum(np.searchsorted(last_past, begin, "right"), len(times) - 1)
+        first = np.where(before > reach, run_start[before], next_past)
+        last = last_past[end]
+        counts = (first <= last) & (begin >= 0)
+        starts = np.where(counts, np.maximum(times[first] - (samples.interval or 0), times[0]), self.starts)
+        ends = np.where(counts, times[last], self.ends)
+        starts[1:] = np.maximum(starts[1:], ends[:-1])
+        return replace(self, starts=starts, ends=ends)
 
     def longest(self, count: int) -> "CrossingColumns":
         """Return at most `count` crossings: the longest, in descending order of duration."""

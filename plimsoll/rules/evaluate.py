@@ -16,6 +16,7 @@ from plimsoll.model.log import Times, Values, mark_within
 from plimsoll.model.run import Phase, Planned
 from plimsoll.model.samples import Samples
 from plimsoll.model.series import Series
+from plimsoll.model.times import SECOND
 from plimsoll.rules.crossings import EvaluationMatrix
 from plimsoll.rules.evaluations import (
     ConditionMatrix,
@@ -51,6 +52,7 @@ _NEVER_BELOW_ZERO = frozenset((
     "connections", "failures", "machines", "messages", "packets", "processes", "requests", "sessions", "tasks",
     "threads",
 ))  # fmt: skip
+_SHORT_WINDOW = 60 * SECOND  # a part of a longer one says little about the whole, as the first minutes of a run
 _OF_SAMPLES: tuple[Reduce, ...] = ("mean", "min", "max", "last", "median")
 
 
@@ -145,7 +147,7 @@ class RuleEvaluator:
         `begun` says that there was data before the first of these times.
         """
         for matrix in self.matrices(rule, subjects, at):
-            yield from self._run_states(rule, matrix, begun)
+            yield from self._run_states(rule, _without_partial_windows(rule, matrix, begun=begun), begun)
 
     def evaluate_conditions(self, rule: Rule, subject: Subject, source: ResolvedSource, at: Times) -> Conditions:
         """Return the conditions of a rule for one subject at the times `at`, before the state machine is applied."""
@@ -414,6 +416,23 @@ class RuleEvaluator:
         if not odd.any():
             return values, np.broadcast_to(np.nan, values.shape)
         return np.where(odd, np.nan, values), np.where(odd, values, np.nan)
+
+
+def _without_partial_windows(rule: Rule, matrix: ConditionMatrix, *, begun: bool) -> ConditionMatrix:
+    """Return the matrix without the means over more than a minute whose windows reach back to before the data.
+
+    Where data lasts for less than the window and `for` together they stay, as the only ones. `begun`: see
+    `evaluate_subjects`.
+    """
+    if rule.reduce != "mean" or rule.over <= _SHORT_WINDOW or not len(matrix.times):
+        return matrix
+    hidden = np.zeros(matrix.enter.shape, dtype=bool)
+    for row, truths in enumerate(matrix.enter):
+        for span in find_true_spans(truths != Truth.NO_DATA):
+            times = matrix.times[span]
+            if times[-1] - times[0] >= rule.over + rule.for_ and not (begun and span.start == 0):
+                hidden[row, span] = times < times[0] + rule.over
+    return matrix.without(hidden) if hidden.any() else matrix
 
 
 def _forward(values: Values) -> Values:

@@ -122,9 +122,8 @@ class ConditionMatrix:
         """Return the conditions of the subject in row `at`."""
         return Conditions(self.healthy[at], self.times, self.values[at], self.enter[at], self.stay[at])
 
-    def without(self, rows: NDArray[np.bool_]) -> "ConditionMatrix":
-        """Return a copy of the matrix without data in the rows that the mask `rows` marks."""
-        hidden = rows[:, np.newaxis]
+    def without(self, hidden: NDArray[np.bool_]) -> "ConditionMatrix":
+        """Return a copy of the matrix without data where the mask `hidden` is true."""
         return replace(
             self,
             values=np.where(hidden, np.nan, self.values),

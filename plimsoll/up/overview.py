@@ -137,14 +137,16 @@ def summarize_health(
     progress = replace(progress, missing=lost)
     host_healths = [*_list_hosts(file, fires, progress, now)]
     answer, reason = _answer(host_healths, fires, mended, progress, now)
-    limits = format_count(sum(progress.judged.values()), "limit")
+    silent = {make_host_key(host_health.name) for host_health in host_healths if host_health.state == HostState.SILENT}
+    judged = [count for host, count in progress.judged.items() if make_host_key(host) not in silent]
+    limits = format_count(sum(judged), "limit")
     facts = [f"{', '.join(sorted(names))} of {host}" for host, names in sorted(progress.lacking.items())]
     without_facts = f"Limits that need these facts are not judged; give them in plimsoll.toml: {join_names(facts, 10)}."
     shown = "what is shown is older" if progress.evaluated else "so hosts are not judged yet"
     return Health(
         answer=answer,
         reason=reason,
-        basis=f"{limits} judged on {format_count(len(progress.judged), 'host')}",
+        basis=f"{limits} judged on {format_count(len(judged), 'host')}",
         hosts=host_healths,
         firing=fires,
         info=fires.info,

@@ -163,7 +163,7 @@ def test_a_critical_limit_that_the_baseline_was_far_from_leaves_it_open_however_
     rows = np.arange(ROWS)
     result = compared(of_disk(a_run(1), rows < 0), of_disk(a_run(2), (rows > 300) & (rows < 345)))
     assert answer(result) == Answer.UNKNOWN
-    assert "in b Disk transfers of SUT, 0 C: went to its limit for 2 min" in list_doubts(result)[0]
+    assert "in b Disk transfers of SUT, 0 C: went to its limit for 3 min 40 s" in list_doubts(result)[0]
 
 
 @pytest.mark.parametrize(

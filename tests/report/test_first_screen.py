@@ -113,7 +113,7 @@ def test_one_worst_value_of_full_windows_and_both_limits_are_said():
     seconds[0], seconds[300:330], seconds[420:425] = 0.3, 0.08, 0.2
     insights = Insights(_slow(seconds))
     assert insights.review.headline.startswith(
-        "Not healthy. Disk read latency of files, 0 C: went above 50 ms for 7 min 40 s, at worst 80 ms (1 min mean), "
+        "Not healthy. Disk read latency of files, 0 C: went above 50 ms for 7 min 30 s, at worst 80 ms (1 min mean), "
         "and above 25 ms throughout; it should stay at or below 25 ms."
     )
     figure = build_first_screen(insights).evidence[0]

@@ -312,7 +312,7 @@ def often_crossed():
 
 def test_what_was_often_crossed_is_shown_with_every_crossing():
     found = often_crossed()
-    crossings = found.findings[0].crossings
+    crossings = found.findings[0].counted
     shown = page(found)
     assert len(crossings) == 20
     assert "warning Processor time SQL01" in shown.text
@@ -335,7 +335,7 @@ def test_a_healthy_report_has_a_chart_of_each_signal_with_its_limit_and_brief_cr
     charts = [[text for _, text, _ in chart["limits"]] for chart in shown.data["charts"]]
     assert charts == [["threshold 80 %"], ["threshold 3 requests"], ["threshold 4 MB"]], "closest to its limit first"
     when = f"{BERLIN.clock(brief.start, date=False)} – {BERLIN.clock(brief.end, date=False)}"
-    assert f"{when} 30 s" in shown.text
+    assert f"{when} 1 min" in shown.text
     labels = [label for label, *_ in shown.lines(1)]
     assert len(labels) == 8
     assert labels[1].startswith("SQL01, 11 C:"), "the worst instance first"

@@ -70,7 +70,7 @@ def test_connections_do_not_hide_that_operations_are_never_steady():
 SHAPES = {
     "two tests": (
         np.interp(AT, (0, 0.05, 0.4, 0.41, 0.5, 0.55, 1), (0, 1, 1, 0, 0, 1, 1)),
-        "has 2 tests, 22:14–22:54 and 23:04–23:53; ",
+        "seems to have 2 tests, 22:14–22:54 and 23:04–23:53; ",
     ),
     "cycles": (np.where(AT * 9.9 % 1 < 0.6, 1, 0.05), "No steady state was found: the load comes and goes, 10 times"),
     "a load that ends early": (ramp() * (AT < 0.7), "min 50 s, no load 30 min"),

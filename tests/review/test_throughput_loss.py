@@ -37,7 +37,6 @@ CASES = {
     "a third is left": (falling(0.5, 0.35), ramp(up=0.1), STAYED),
     "falls for some minutes": (falling(0.4, 0.3, back=0.6), STAYS, STAYED),
     "falls before a ramp-down of both": (falling(0.4, 0.5) * ramp(down=0.1), ramp(down=0.1), STAYED),
-    "stops again and again": (np.where((AT * 12 % 4 > 3) & (AT < 0.9), 0, 1), STAYS, STAYED),
     "both are gone": (falling(0.65, 0), falling(0.65, 0), GONE),
     "nothing shows what was offered": (ramp(up=0.1) * falling(0.7, 0), None, GONE),
     "ramp-down": (ramp(up=0.1, down=0.2), ramp(up=0.1, down=0.2), ""),

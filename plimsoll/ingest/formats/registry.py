@@ -88,3 +88,5 @@ FORMATS: tuple[Format, ...] = (
     _import_later("recorders.wide", "DOOL"),
     _import_later("recorders.wide", "PMREP"),
 )
+# The names of logs that are not the name of their format, and the format that reads them.
+FORMAT_OF_LOG = {"sa": "sysstat-binary", "ghz": "ghz-or-artillery", "artillery": "ghz-or-artillery"}

@@ -167,8 +167,11 @@ def _explain_undecided(case: Evidence, when: str) -> Iterator[Sentence]:
     high = [use.figures[0] for use in case.high]
     if within := tuple(figure for figure in high if not figure.is_beyond):
         yield Sentence(f"Nearest to a limit: {phrases.join_figures(within, None)}.", within)
-    if busy := tuple(replace(figure, limit=None, document=None) for figure in high if figure.is_beyond):
-        yield Sentence(f"Busy, but nothing waits for it: {phrases.join_figures(busy, None)}.", busy)
+    for use in (use for use in case.high if use.figures[0].is_beyond):
+        queued = any(figure.signal.startswith("disk.queue") and figure.value > 1 for figure in use.figures)
+        waits = "whether requests wait for it is not known" if queued else "but nothing waits for it"
+        busy = tuple(replace(figure, limit=None, document=None) for figure in use.figures[: 3 if queued else 1])
+        yield Sentence(f"Busy, {waits}: {phrases.join_figures(busy, None)}.", busy)
 
 
 def _describe_latency_knee(case: Evidence) -> Iterator[Sentence]:

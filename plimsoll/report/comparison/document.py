@@ -138,9 +138,12 @@ def build_blocks(
     Times are in `zone`, by default the zone of each run's logs.
     """
     yield build_verdict(comparison, with_rows=charts is not None)
+    different = {signal.name for signal in comparison.of(ComparisonOutcome.REGRESSION, ComparisonOutcome.IMPROVEMENT)}
     for outcome, most in (_BRIEF_ROWS if brief else _ROWS).items():
         for heading, signals in group_pairs(
-            (describe_result(signal), signal) for signal in comparison.of(outcome)
+            (describe_result(signal), signal)
+            for signal in comparison.of(outcome)
+            if outcome != ComparisonOutcome.SPREAD or signal.name not in different
         ).items():
             groups = group_by_signal(signals)
             drawn = list(_build_charts(comparison, groups[: _DRAWN.get(outcome, 0)], charts))

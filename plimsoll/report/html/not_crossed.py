@@ -68,7 +68,7 @@ class NotCrossed:
     def _build_item(self, group: Sequence[Finding], opened: bool) -> dict[str, Any]:
         """Return the item on a signal of one host, or of all hosts: `row` is the finding nearest to its limit."""
         subjects = {finding.subject for finding in group}
-        brief = [(finding, crossing) for finding in group for crossing in finding.crossings]
+        brief = [(finding, crossing) for finding in group for crossing in finding.of_samples(finding.crossings)]
         longest = sorted(brief, key=lambda pair: -pair[1].duration)[:_LISTED_CROSSINGS]
         by_rule = group_pairs((finding.rule.id, finding) for finding in group)
         return {

@@ -231,7 +231,7 @@ def _describe_tests(tests: Sequence[tuple[int, int]], test: tuple[int, int] | No
     spans = ["–".join(zone.clock(at, date=is_dated)[: 16 if is_dated else 5] for at in span) for span in tests]
     ordinals = "first", "second", "third", *(f"{at}th" for at in range(4, len(spans) + 1))
     judged = f"; the {ordinals[tests.index(test)]} was judged" if test else ""
-    return f" The log has {len(spans)} tests, {', '.join(spans[:-1])} and {spans[-1]}{judged}."
+    return f" The log seems to have {len(spans)} tests, {', '.join(spans[:-1])} and {spans[-1]}{judged}."
 
 
 def _load_after(load: Load, state: SteadyState, finish: int, last: int) -> str:

@@ -37,7 +37,7 @@ _LONG_OF_DRIVER = 0.02  # of the run, and five minutes: its users are still at w
 _ABRUPT, _AT_LEAST = (0.05, 0.2), 2  # of the run, or parts: what falls more slowly may be fewer people
 _CLEAR = (0.5, 0.3)  # of a fall: levels further apart are no wave
 _AT_ONCE = 0.03  # of the run, in which a load that is gone ended; a ramp-down takes longer
-_GONE_FOR = 0.25  # of the run: a recorder that goes on for less was just not stopped at once
+_GONE_FOR = 600 * SECOND  # or long for the run: a recorder that goes on for less was just not stopped at once
 _LONGEST_TEST = 12 * 3600 * SECOND  # work of a host that falls in a longer run may be a night
 _OFF_LEVEL = 0.1  # the quantile of a level that is still off the other level
 # Work that sinks little by little. Of a host only in a short run, as in a longer one fewer people may be at work.
@@ -53,8 +53,8 @@ class ThroughputLoss:
     """A fall of `work` from the rate `before` to the rate `after`, from `start` to `end` (UTC ns).
 
     `offered` is the load that stayed; None if it is unknown whether the load ended or the system broke. `begun` is
-    how long (ns) the run had lasted. `stops` is how often work nearly stopped, 0 for a single fall. `is_slow`: work
-    sank little by little. `is_slight`: work fell by less than makes a doubt.
+    how long (ns) the run had lasted. `is_slow`: work sank little by little. `is_slight`: work fell by less than makes a
+    doubt.
     """
 
     work: Load
@@ -64,14 +64,13 @@ class ThroughputLoss:
     start: int
     end: int
     begun: int
-    stops: int = 0
     is_slow: bool = False
     is_slight: bool = False
 
     @property
     def ended(self) -> bool:
         """Whether the work of a host ended for good for an unknown reason."""
-        return self.offered is None and not self.is_slow and not self.work.name.startswith(_DRIVER)
+        return self.offered is None and not (self.is_slow or self.is_slight or self.work.name.startswith(_DRIVER))
 
     @property
     def clause(self) -> str:
@@ -92,8 +91,6 @@ class ThroughputLoss:
         offered = offered[0].lower() + offered[1:] if offered[1:2].islower() else offered
         while_offered = f"though as many {offered} were held"
         meanwhile = f"for {lasts}, {while_offered}"
-        if self.stops:
-            return f"{title} all but stopped {self.stops:,} times, {meanwhile.replace(',', ' in all,', 1)}"
         if self.is_slow:
             return f"{title} sank {rates} little by little within {lasts}, {while_offered}"
         return f"{title} fell {rates}, {format_duration(self.begun)} after the start, {meanwhile}"
@@ -178,20 +175,20 @@ def _find_loss(work: Load, offered: Load | None, start: int, end: int, fell: flo
         sinking = _find_sinking(done[first:last], load[first:last], fell)
         if sinking and (is_driver or _is_no_ramp_down(sinking, length)):
             return replace(loss(sinking._replace(first=sinking.first + first, last=last), offered), is_slow=True)
-        runs, usual = _find_stops(done[first:last], long)
-        if runs and not is_driver:
-            total = sum(stop - begin for begin, stop in runs)
-            begin = first + runs[0][0]
-            return replace(loss(_Fall(begin, begin + total, usual, 0, 0, 1), offered), stops=len(runs))
     elif (sinking := _find_sinking(done, np.ones_like(done), fell)) and _is_no_ramp_down(sinking, length):
         return replace(loss(sinking, None), is_slow=True)
-    if is_driver:
-        fall = None if load is not None else _find_fall(done, long, long, fell)
-        counts = fall and _is_clear(fall, parts.count, is_driver=False)
-    else:
-        fall = _find_fall(done, int(np.ceil(_GONE_FOR * parts.count)), long, fell)
-        counts = fall and _is_gone(fall, done)
-    return loss(fall, None) if fall and counts else None
+    if load is not None and is_driver:
+        return None
+    fall = _find_fall(done, long, long, fell)
+    if fall and not is_driver and _is_gone(fall, done):
+        return loss(fall, None) if (fall.last - fall.first) * width >= _GONE_FOR else None
+    counts = (
+        fall
+        and load is None
+        and _is_clear(fall, parts.count, is_driver=False)
+        and (is_driver or fall.after > _GONE * fall.before)
+    )
+    return replace(loss(fall, None), is_slight=not is_driver) if fall and counts else None
 
 
 def has_ramp(done: Values, offered: Values, step: int) -> bool:
@@ -264,15 +261,6 @@ def _find_sinking(done: Values, offered: Values, fell: float) -> _Fall | None:
 def _is_no_ramp_down(sinking: _Fall, length: int) -> bool:
     """Return whether work of a host that sank slowly is unlike a planned ramp-down, and unlike the evening of a day."""
     return length <= _LONGEST_SINKING and sinking.after > _RAMP_DOWN * sinking.before and sinking.gap < _CLIMBS
-
-
-def _find_stops(done: Values, long: int) -> tuple[list[tuple[int, int]], float]:
-    """Return stops of steady work, as spans of parts, and its median; no stops unless several last `long` together."""
-    usual = float(np.median(done))
-    low = done < _GONE * usual
-    runs = find_runs(low)
-    is_steady = float(np.quantile(done[~low], _OFF_LEVEL)) > _FELL * usual if usual else False
-    return (runs if is_steady and len(runs) > 1 and int(low.sum()) >= long else []), usual
 
 
 def _is_steady(offered: Values, fall: _Fall) -> bool:

@@ -16,6 +16,7 @@ from plimsoll.model.series import make_host_key
 from plimsoll.model.times import SECOND, format_duration
 from plimsoll.review.doubts import SHORTEST_ABSENCE, compute_long_absence
 from plimsoll.review.findings import Doubt
+from plimsoll.review.phases.found_phases import Load
 from plimsoll.review.recorded_signals import RecordedSignals
 from plimsoll.review.sentences import add_subject
 from plimsoll.rules.frozen import MANY_DIGITS, count_digits
@@ -26,6 +27,7 @@ _MOST_IDLE = 0.01
 _LEAST_WORK, _USUAL = 0.1, 0.9  # of the quantile that stands for what is usually done: below is next to none
 _LONGEST_PARTLY = 1800 * SECOND  # little work for longer is a break or a night
 _STANDSTILL = 0.05  # of the level before and after: it counts from SHORTEST_ABSENCE on, however long the run is
+_HOST_AT_REST = 0.1  # of it: what a host does by itself remains
 _FEWEST_IDLE = 2  # samples: one may be a slip
 _MOST_STOPPED = 1 / 3  # of the run: work that rests for longer again and again has a rhythm
 _SLIGHT = 0.1  # of the stops may lie beside the ends, where no level shows
@@ -160,35 +162,45 @@ def doubt_frozen_counters(
 
 
 def doubt_stopped_work(
-    recorded: RecordedSignals, signals: Mapping[str, Signal], planned: Sequence[Planned], tests: int
+    recorded: RecordedSignals,
+    signals: Mapping[str, Signal],
+    host_work: Sequence[Load],
+    planned: Sequence[Planned],
+    tests: int,
 ) -> Iterator[Doubt]:
     """Yield a doubt about hosts whose steady operations stopped for long and then continued, outside planned work.
 
-    `tests` is how many tests the log seems to have; 0 for a single test.
+    `host_work` is the work of hosts without recorded operations. `tests` is how many tests the log seems to have; 0 for
+    a single test.
     """
     entries: dict[str, tuple[int, str]] = {}
-    for name, signal in signals.items():
-        if signal.load != "operations" or name.startswith(_LOAD_DRIVER):
+    names = [
+        name for name, signal in signals.items() if signal.load == "operations" if not name.startswith(_LOAD_DRIVER)
+    ]
+    works = [(signals[name], *item, _STANDSTILL) for name in names for item in recorded.of(name).items()]
+    works += [(load.signal, load.subjects[0], load.samples, _HOST_AT_REST) for load in host_work]
+    for signal, subject, samples, rest in works:
+        stop = _stop(samples.present, rest) or _find_repeated_stops(samples.present, rest)
+        if stop is None or any(
+            not planned.rules and planned.start <= stop.end and planned.end >= stop.begin for planned in planned
+        ):
             continue
-        for subject, samples in recorded.of(name).items():
-            if (stop := _stop(samples.present) or _find_repeated_stops(samples.present)) is None:
-                continue
-            if any(
-                not planned.rules and planned.start <= stop.end and planned.end >= stop.begin for planned in planned
-            ):
-                continue
-            did = "stopped" if stop.is_whole else "all but stopped"
-            text = f"{add_subject(signal.title, subject)} {did} for {stop.shown}"
-            entries[subject.host] = max(entries.get(subject.host, (0, "")), (stop.length, text))
+        did = "stopped" if stop.is_whole else "all but stopped"
+        text = f"{add_subject(signal.title, subject)} {did} for {stop.shown}"
+        entries[subject.host] = max(entries.get(subject.host, (0, "")), (stop.length, text))
     if entries:
         _, longest = max(entries.values())
         result = f", and so did {format_count(len(entries) - 1, 'more host')}" if len(entries) > 1 else ""
-        where = "between tests of one log" if tests else "in the middle of steady work"
+        where = "between what may be tests of one log" if tests else "in the middle of steady work"
         yield Doubt(f"{longest} {where}{result}", _CHECK_PAUSE)
 
 
-def _stop(samples: Samples) -> _Stop | None:
-    """Return the longest stop of steady work, if long for the run or between two levels of work; else None."""
+def _stop(samples: Samples, rest: float) -> _Stop | None:
+    """Return the longest stop of steady work, if long for the run or between two levels of work; else None.
+
+    `rest` is the share of these levels below which no work was done. What a host does by itself varies, so that its
+    work must stop between levels.
+    """
     usual = float(np.quantile(samples.values, _USUAL)) if len(samples.values) else 0.0
     busy = np.flatnonzero(samples.values > _LEAST_WORK * usual)
     if len(busy) < _LEAST_SAMPLES:
@@ -198,8 +210,10 @@ def _stop(samples: Samples) -> _Stop | None:
     begin, end = int(samples.times[busy[at]]), int(samples.times[busy[at + 1]])
     between = int(busy[at + 1] - busy[at]) - 1
     idle = int(busy[-1] - busy[0]) + 1 - len(busy) - between
-    long = end - begin > compute_long_absence(int(samples.times[busy[-1]] - samples.times[busy[0]]))
-    long |= end - begin >= SHORTEST_ABSENCE and _is_between_levels(samples, int(busy[at]) + 1, int(busy[at + 1]))
+    long = rest < _HOST_AT_REST and end - begin > compute_long_absence(
+        int(samples.times[busy[-1]] - samples.times[busy[0]])
+    )
+    long |= end - begin >= SHORTEST_ABSENCE and _is_between_levels(samples, int(busy[at]) + 1, int(busy[at + 1]), rest)
     steady = idle <= _MOST_IDLE * len(busy)
     # The first and last of several samples hold some of the work beside the stop.
     rim = int(between > _FEWEST_IDLE)
@@ -208,7 +222,7 @@ def _stop(samples: Samples) -> _Stop | None:
     return _Stop(begin, end, whole, 1, end - begin) if between and long and steady and counts else None
 
 
-def _find_repeated_stops(samples: Samples) -> _Stop | None:
+def _find_repeated_stops(samples: Samples, rest: float) -> _Stop | None:
     """Return two or more stops between levels of work, as a single stop, if their total is long; else None.
 
     If work rests for more than a third of the run, the stops are regular, and the result is None.
@@ -219,7 +233,7 @@ def _find_repeated_stops(samples: Samples) -> _Stop | None:
     if len(busy) < _LEAST_SAMPLES or usual * interval < _LEAST_REQUESTS * SECOND:
         return None
     gaps = [(int(first) + 1, int(stop)) for first, stop in pairwise(busy.tolist()) if stop > first + 1]
-    stops = [gap for gap in gaps if _is_between_levels(samples, *gap)]
+    stops = [gap for gap in gaps if _is_between_levels(samples, *gap, rest)]
     rows = sum(stop - first for first, stop in stops)
     other = sum(stop - first for first, stop in gaps) - rows
     steady = other <= _MOST_IDLE * len(busy) + _SLIGHT * rows and rows <= _MOST_STOPPED * (busy[-1] - busy[0])
@@ -231,14 +245,15 @@ def _find_repeated_stops(samples: Samples) -> _Stop | None:
     return _Stop(begin, end, whole, len(stops), rows * interval)
 
 
-def _is_between_levels(samples: Samples, first: int, stop: int) -> bool:
+def _is_between_levels(samples: Samples, first: int, stop: int, rest: float) -> bool:
     """Return whether hardly any work was done from row `first` to before row `stop`, between two levels of work.
 
-    The levels are medians of at least as many rows on each side. The lower level must be at least half of the higher.
+    The levels are medians of at least as many rows on each side. The lower level must be at least half of the higher,
+    and the mean of the rows below the share `rest` of it.
     """
     rows = max(stop - first, _LEAST_SAMPLES // 2)
     before, after = samples.values[max(0, first - rows) : first], samples.values[stop : stop + rows]
     if stop - first < _FEWEST_IDLE or min(len(before), len(after)) < rows // 2:
         return False
     low, high = sorted((float(np.median(before)), float(np.median(after))))
-    return 2 * low >= high and float(samples.values[first:stop].mean()) < _STANDSTILL * low
+    return 2 * low >= high and float(samples.values[first:stop].mean()) < rest * low

@@ -25,6 +25,7 @@ _CUT_TIME = re.compile(r"[\d/]{0,10}( [\d:.]*)?")
 # A cell in which another row continues, as after a lost block of the file: a date or time, two points, control
 # characters, or one character repeated.
 _TWO_ROWS = re.compile(r"\d/\d\d/\d{4}|\d:\d\d\.\d|\d\.\d+\.\d|[\x01-\x08\x0e-\x1f]|([^-])\1{15}")
+_LONGEST_CELL = 40  # characters on average: a longer line is no row
 _COUNTER = re.compile(r'[,;\t"]\\\\[^\\"]+\\[^\\"]')
 # Behind the last row typeperf blanks out "please wait" with wide spaces: of Shift JIS, of GBK and EUC, and of Big5.
 _WIDE_SPACES = re.compile(rb'(?<=")[ \t]*(?:(?:\x81\x40|\xa1\xa1|\xa1\x40)[ \t]*)+(?=\r?$)', re.MULTILINE)
@@ -187,21 +188,25 @@ class ByLine:
             return
         if "\\\\" in line and _COUNTER.search(line) and self._header not in line:
             raise self._explain_another_log(number, "here" if _COUNTER.search(line[:64]) else "within this line")
-        width = self._layout.width
-        if are_words(line):
-            self._left_out.lines.append((number, f'"{shorten(line.strip())}" is no row: left out'))
-        elif cells and len(cells) == width:
-            text = shorten(cells[0])
+        width, text = self._layout.width, shorten(cells[0] if cells else "")
+        if cells and len(cells) == width and not are_words(line):
             self._left_out.rows.append((number, f'"{text}" is not a time: the row is left out', _NO_TIME.format(text)))
-        elif cells is None:
-            self._lost_cells = True
+            return
+        has = format_count(len(cells or ()), "cell")
+        reason = f"the row has {has} where the header has {width}"
+        refusal = _NO_MATCH.format(format_count(width, "cell"), len(cells or ()))
+        if cells is None:
             reason = "the row has a quote too many or too few"
-            self._left_out.rows.append((number, f"{reason}: left out", f"{reason}; export the log again with relog"))
+            refusal = f"{reason}; export the log again with relog"
+        if are_words(line):
+            reason = f'"{shorten(line.strip())}" is no row'
         else:
             self._lost_cells = True
-            has = format_count(len(cells), "cell")
-            reason = f"the row has {has} where the header has {width}: left out"
-            self._left_out.rows.append((number, reason, _NO_MATCH.format(format_count(width, "cell"), len(cells))))
+        if _TIME.match(line.lstrip('"')) and len(line) <= _LONGEST_CELL * width:
+            self._left_out.rows.append((number, f"{reason}: left out", refusal))
+        else:
+            self._left_out.lines.append((number, f"{reason}: left out"))
+            self._left_out.rubble.append((number, len(line) + 1, refusal))
 
     def _explain_another_log(self, number: int, place: str) -> Unusable:
         before = "this line" if place == "here" else "its header"

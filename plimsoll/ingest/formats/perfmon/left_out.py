@@ -11,8 +11,10 @@ from plimsoll.ingest.shared.same_time import LONGEST_HOLE, MOST_LEFT_OUT
 from plimsoll.model.errors import Unusable
 from plimsoll.model.log import Times, Values, count_samples, find_sampling_interval
 from plimsoll.model.remark import MAX_SHOWN, Kind, Remarks, format_count, format_more, shorten
+from plimsoll.model.value_text import format_percent
 
 _HOPELESS = 50
+_SHORTEST = 4096  # bytes: less is no lost part, but a line or two that a program wrote
 
 
 @dataclass
@@ -27,8 +29,9 @@ class _Strange:
 class LeftOut:
     """Counts of the rows that were read, and of the lines, rows and cells that were left out.
 
-    `lines` are lines that are not rows: no data is lost with them. `rows` are damaged rows, each with the text of the
-    error that is raised if most rows are damaged. `day_first` are lines, with their times, in which the day comes
+    `lines` are lines that are not rows. `rows` are damaged rows, each with the text of the error that is raised if most
+    rows are damaged. `rubble` are those of the lines that may stand in place of rows: number, length in bytes, and the
+    text of the error that is raised if there is no row. `day_first` are lines, with their times, in which the day comes
     before the month.
     """
 
@@ -38,6 +41,7 @@ class LeftOut:
         self._present = 0
         self.lines: list[tuple[int, str]] = []
         self.rows: list[tuple[int, str, str]] = []
+        self.rubble: list[tuple[int, int, str]] = []
         self.day_first: list[tuple[int, str]] = []
         self._strange: dict[int, _Strange] = {}
 
@@ -55,12 +59,15 @@ class LeftOut:
         """Save a cell that is not a number: its column, line number and text."""
         self._strange.setdefault(column, _Strange(number, text)).count += 1
 
-    def tell(self, remarks: Remarks) -> None:
-        """Add remarks on what was left out. Raise Unusable if more rows or cells were left out than read."""
+    def tell(self, remarks: Remarks, size: int) -> None:
+        """Add remarks on what was left out of a file of `size` bytes.
+
+        Raise Unusable if more rows or cells were left out than read.
+        """
         file = self._layout.file
         self.rows.sort()
-        if len(self.rows) > self._kept:
-            number, _, refusal = self.rows[0]
+        if len(self.rows) > self._kept or (self.rubble and not self._kept):
+            number, _, refusal = (self.rows or self.rubble)[0]
             raise Unusable(f"{file}:{number}: {refusal}")
         if len(self.day_first) > 1:
             number, text = self.day_first[0]
@@ -68,6 +75,9 @@ class LeftOut:
                 f'{file}:{number}: "{text}" has the day before the month, and of other rows it cannot be told; '
                 "export the log again with relog"
             )
+        if (rubble := sum(length for _, length, _ in self.rubble)) > max(MOST_LEFT_OUT * size, _SHORTEST):
+            lost = f"{format_percent(rubble / size)} of the file is no rows"
+            remarks.add(Kind.CUT, f"{lost}: copy the log again; what was recorded there is lost")
         _tell_some(sorted(self.lines), "line", remarks)
         _tell_some([(number, reason) for number, reason, _ in self.rows], "row", remarks)
         count = sum(strange.count for strange in self._strange.values())

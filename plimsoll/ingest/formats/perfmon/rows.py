@@ -47,7 +47,7 @@ def read_rows(text: Text, layout: TableLayout, remarks: Remarks) -> CounterTable
     if zeros := data[end:].count(b"\0"):
         name = f"the file ends with {format_count(zeros, 'zero byte')}, as after a crash: left out"
         remarks.add(Kind.SKIPPED, name, line=line - (data[end - 1 : end] != b"\n"))
-    left_out.tell(remarks)
+    left_out.tell(remarks, len(data))
     local = np.concatenate([_compute_nanoseconds(part) for part in parts] or [np.zeros(0, dtype=np.int64)])
     columns = _join_columns(parts, layout.counters, remarks)
     lines = [line for part in parts for line in part.lines]
