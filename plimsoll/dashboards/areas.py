@@ -48,15 +48,11 @@ class RowSpec(StrictModel):
 
 
 class Area(StrictModel):
-    """The dashboard for one area of computers, such as disks.
-
-    If `a_role`, the dashboard is listed only if a host has any of its signals.
-    """
+    """The dashboard for one area of computers, such as disks; pages list it if a host has any of its signals."""
 
     area: Identifier
     title: str
     about: str
-    a_role: bool = False
     rows: tuple[RowSpec, ...] = Field(min_length=1)
 
     @property

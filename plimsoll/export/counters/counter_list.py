@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache
 
-from plimsoll.model.counter_names.name_clues import is_esxtop
+from plimsoll.model.counter_names.name_clues import fold_name, is_esxtop, load_objects
 from plimsoll.model.errors import Unusable
 from plimsoll.model.group_pairs import group_pairs
 from plimsoll.model.lazy_pydantic import StrictModel
 from plimsoll.model.parameters import Parameter
-from plimsoll.model.perfmon import EACH_INSTANCE, SQL_DEFAULT, SQL_NAMED, CounterPath
+from plimsoll.model.perfmon import EACH_INSTANCE, SQL_DEFAULT, SQL_NAMED, CounterPath, split_object
 from plimsoll.model.shipped_tables import find_shipped_files
 from plimsoll.model.strict_yaml import read, validate
 from plimsoll.rules.schema.pack import Pack
@@ -75,8 +75,13 @@ def make_counter_list(
     choice = _Choice()
     chosen = {_make_key(path): path for name in names for path in choice.paths(signals[name])}
     paths = [copy for path in chosen.values() for copy in (path, *_list_instance_paths(path, instances))]
-    order = {name: at for at, name in enumerate(dict.fromkeys(path.object for path in paths))}
-    paths.sort(key=lambda path: (order[path.object], path.counter.casefold(), path.instance or ""))
+    order = {name: at for at, name in enumerate(load_objects())}  # the processor and what every host has come first
+
+    def rank(path: CounterPath) -> tuple[int, str, str, str]:
+        place = order.get(fold_name(split_object(path.object)[0]), len(order))
+        return place, path.object, path.counter.casefold(), path.instance or ""
+
+    paths.sort(key=rank)
     return CounterList(tuple(paths), choice.notes())
 
 

@@ -12,6 +12,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
+from plimsoll.dashboards.areas import load_areas
 from plimsoll.model.errors import Unreachable, Unusable
 from plimsoll.model.group_pairs import group_pairs
 from plimsoll.model.series import make_host_key
@@ -68,15 +69,20 @@ class _Explore:
 
     def page(self) -> dict[str, Any]:
         """Return the variables of the template of the page."""
-        lines = [*map(self._parse_line, self._lines)]
-        charts = group_pairs((line.unit, line.spec) for line in lines if line.unit is not None)
         hosts: Sequence[str] = ()
+        shown = self._lines
         with suppress(Unreachable, Unusable):  # the search results report these
-            hosts = [] if self._query.get("q", "").strip() or lines else self._open_scene().hosts
+            if not self._query.get("q", "").strip() and not shown:
+                scene = self._open_scene()
+                hosts = scene.hosts
+                firsts = (Spec(name, ()) for name in load_areas().health.hosts)
+                shown = [str(spec) for spec in firsts if scene.has(spec)][:1]
+        lines = [*map(self._parse_line, shown)]
+        charts = group_pairs((line.unit, line.spec) for line in lines if line.unit is not None)
         return {
             **self.offers(),
-            "chosen": lines,
-            "charts": [(";".join(specs), unit) for unit, specs in charts.items()],
+            "chosen": lines if self._lines else (),
+            "charts": [(";".join(specs), unit if self._lines else lines[0].title) for unit, specs in charts.items()],
             "senders": [(host, self._links.to("/explore", q=host)) for host in hosts[:_MOST]],
             "more_senders": max(0, len(hosts) - _MOST),
             "picker": self._picker,

@@ -166,14 +166,12 @@ def read_last_values(scene: Scene, spec: Spec, start: int, end: int) -> dict[str
 def _list_areas(scene: Scene, opened: Area | None = None) -> list[Area]:
     """Return the dashboards to list.
 
-    A dashboard for a server role is listed if a host has its signals, or if it is the `opened` dashboard.
+    A dashboard is listed if a host has its signals, or if it is the `opened` dashboard.
     """
     return [
         area
         for area in load_areas().areas
-        if not area.a_role
-        or area == opened
-        or any(scene.has(Spec(panel.signal, (), drive=panel.drive)) for panel in area.panels)
+        if area == opened or any(scene.has(Spec(panel.signal, (), drive=panel.drive)) for panel in area.panels)
     ]
 
 
