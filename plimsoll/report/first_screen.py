@@ -1,9 +1,12 @@
 """The first screen of every report: the cause, the evidence, and what to look at next."""
 
+import re
 from collections.abc import Iterator, Sequence
+from itertools import accumulate
 
 from plimsoll.insights.insights import Insights, LimitedValue, load_insights
 from plimsoll.model.lazy_dataclass import dataclass
+from plimsoll.model.remark import capitalize
 from plimsoll.model.series import make_host_key
 from plimsoll.model.value_text import format_value
 from plimsoll.report.client_results import describe_client_results
@@ -17,6 +20,8 @@ from plimsoll.rules.wording import limit_text
 
 _MOST = 3
 _MOST_NEXT = 4
+_MOST_WORDS = 25  # of a headline
+_CLAUSE = re.compile(r"(?<=[.;]) (?![^(]*\))")
 
 
 @dataclass(frozen=True)
@@ -60,6 +65,15 @@ def build_first_screen(result: Insights) -> FirstScreen:
         next=" ".join((*steps, *_look_at(result, crossed))),
         clients=describe_client_results(result.review),
     )
+
+
+def split_headline(text: str) -> tuple[str, str]:
+    """Return as much of a headline as a reader takes in at once, and the rest as sentences of its own."""
+    parts = _CLAUSE.split(text)
+    words = list(accumulate(len(part.split()) for part in parts))
+    count = max(1, sum(total <= _MOST_WORDS for total in words))
+    head, rest = " ".join(parts[:count]), " ".join(parts[count:])
+    return f"{head[:-1]}." if rest else head, capitalize(rest)
 
 
 def _find_named(result: Insights) -> Finding | LimitedValue | None:

@@ -165,7 +165,7 @@ def _list_pending(watched: Watched) -> list[dict[str, Any]]:
         return {
             "severity": rule.severity,
             "sentence": f"{signal.title} on {state.subject}: {value}; limit {limit}.",
-            "crossed": format_duration(max(now - (state.since or now), 0) // SECOND * SECOND),
+            "crossed": format_duration(max(now - (state.since or now), SECOND) // SECOND * SECOND),
             "left": format_duration(max(left(state), 0) // SECOND * SECOND),
             "rule": rule.id,
             "host": state.subject.host,

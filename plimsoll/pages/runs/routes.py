@@ -18,6 +18,7 @@ from plimsoll.pages.review_jobs.run_reviews import RunReview, RunReviews, TooMan
 from plimsoll.pages.runs.series import build_series_page, run_labels
 from plimsoll.pages.shared.forms import find_actor, record_action, redirect_to
 from plimsoll.pages.shared.frame import Frame
+from plimsoll.report.first_screen import split_headline
 from plimsoll.store.lease import LIFE_S, described
 from plimsoll.store.protocol import RunSummary, StoreState
 from plimsoll.up.watched import Watched
@@ -63,6 +64,7 @@ def list_routes(watched: Watched, frame: Frame, reviews: RunReviews) -> list[Rou
             uploads=reviews.to_show(),
             limits=watched.limits,
             stage=reviews.jobs.describe,
+            split_headline=split_headline,
         )
 
     def show_run(request: Request, review: RunReview) -> Response:

@@ -1,16 +1,13 @@
 """The review as one self-contained HTML file."""
 
-import re
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from itertools import accumulate
 
 from plimsoll.charts.chart import Charts
 from plimsoll.insights.insights import Insights
 from plimsoll.model.document import Document
-from plimsoll.model.remark import capitalize
 from plimsoll.model.times import Zone
-from plimsoll.report.first_screen import build_first_screen
+from plimsoll.report.first_screen import build_first_screen, split_headline
 from plimsoll.report.html.appendix import (
     MOST_FILES,
     build_basis,
@@ -45,8 +42,6 @@ from plimsoll.review.sentences import (
 )
 from plimsoll.review.verdict import Verdict
 
-_MOST_WORDS = 25  # of a headline
-_CLAUSE = re.compile(r"(?<=[.;]) ")
 _MOST_ON_COVER = 3  # hosts, and files
 
 
@@ -84,7 +79,7 @@ def render(insights: Insights, zone: Zone | None = None, now: int | None = None,
         appendix=appendix,
         span=zone.span,
         verdict_text=review.word,
-        headline=_split_headline(review.reasons[0]),
+        headline=split_headline(review.reasons[0]),
         verdict_class={Verdict.UNKNOWN: "unknown", Verdict.HEALTHY: "healthy"}.get(review.verdict, crossed_class),
         water=(draw_water(compute_value_level(named.number, named.healthy)) if named else None) or "",
         crossed_summary=summarize_crossed(review.findings),
@@ -124,15 +119,6 @@ def render(insights: Insights, zone: Zone | None = None, now: int | None = None,
         water_of=lambda finding: draw_water(compute_level(finding)),
         reduced=describe_worst_reduction,
     )
-
-
-def _split_headline(text: str) -> tuple[str, str]:
-    """Return as much of a headline as a reader takes in at once, and the rest as sentences of its own."""
-    parts = _CLAUSE.split(text)
-    words = list(accumulate(len(part.split()) for part in parts))
-    count = max(1, sum(total <= _MOST_WORDS for total in words))
-    head, rest = " ".join(parts[:count]), " ".join(parts[count:])
-    return f"{head[:-1]}." if rest else head, capitalize(rest)
 
 
 def _name(review: Review) -> str:

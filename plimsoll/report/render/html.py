@@ -32,6 +32,7 @@ from plimsoll.model.document import (
 from plimsoll.model.errors import escape_printable_lines
 from plimsoll.model.times import Zone
 from plimsoll.model.value_text import format_value, number
+from plimsoll.report.first_screen import split_headline
 from plimsoll.report.html.templates import make_environment
 from plimsoll.rules.wording import MARKS
 
@@ -121,6 +122,7 @@ def _make_environment() -> Environment:
         "text_parts": _list_text_parts,
         "menu_of": _list_menu,
         "drawing_of": Drawing,
+        "split_headline": split_headline,
         "symbols": MARKS,
     }
     return make_environment(lambda name: read_asset(f"page/{name}"), names)
