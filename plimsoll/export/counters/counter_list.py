@@ -77,9 +77,11 @@ def make_counter_list(
     paths = [copy for path in chosen.values() for copy in (path, *_list_instance_paths(path, instances))]
     order = {name: at for at, name in enumerate(load_objects())}  # the processor and what every host has come first
 
-    def rank(path: CounterPath) -> tuple[int, str, str, str]:
+    first_seen = {name: at for at, name in enumerate(dict.fromkeys(path.object for path in paths))}
+
+    def rank(path: CounterPath) -> tuple[int, int, str, str]:
         place = order.get(fold_name(split_object(path.object)[0]), len(order))
-        return place, path.object, path.counter.casefold(), path.instance or ""
+        return place, first_seen[path.object], path.counter.casefold(), path.instance or ""
 
     paths.sort(key=rank)
     return CounterList(tuple(paths), choice.notes())
