@@ -10,6 +10,7 @@ from plimsoll.alerting.alerts_file import is_like
 from plimsoll.alerting.replay import (
     HostSamples,
     evaluate_targets,
+    find_first_time,
     find_stored_facts,
     group_series_by_host,
     list_alert_intervals,
@@ -115,7 +116,7 @@ def preview(
     plans = [planned, *(plan(judged, series, facts, check, finder)[0] for judged in sites[1:])]
     targets = [(at, target) for at, planned in enumerate(plans) for target in planned if target.rule.id == rule.id]
     for batch in _split_targets(targets):
-        samples = HostSamples(store, first, end)
+        samples = HostSamples(store, find_first_time((target for _, target in batch), first), end)
         judge = RuleEvaluator(finder.find, samples.of, facts, signals=site.catalogue.signals)
         for at, kept in enumerate(intervals):
             chosen = [target for number, target in batch if number == at]

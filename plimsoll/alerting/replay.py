@@ -63,7 +63,7 @@ def evaluate_again(
     chosen = {make_host_key(host) for host in hosts}
     for host, series in group_series_by_host(store, site, first, end).items():
         if not chosen or host in chosen:
-            yield from list_conditions(store, site, configured, series, first, end, check)
+            yield from list_conditions(store, site, configured, series, first, end, check, with_pending=True)
 
 
 def group_series_by_host(store: SampleReader, site: Site, start: int, end: int) -> Mapping[HostKey, Sequence[Series]]:
@@ -82,11 +82,16 @@ def list_conditions(
     start: int,
     end: int,
     check: Check = check_nothing,
+    *,
+    with_pending: bool = False,
 ) -> Iterator[tuple[RuleTarget, Conditions]]:
-    """Yield each target of these series, with its conditions at every evaluation from its first sample on."""
+    """Yield each target of these series, with its conditions at every evaluation from its first sample on.
+
+    With `with_pending`, they begin early enough to know the states after `HostSamples.BEFORE`: see `find_first_time`.
+    """
     facts = find_stored_facts(store, series, configured, start, end)
     targets, finder = plan(site, series, facts, check)
-    samples = HostSamples(store, start, end)
+    samples = HostSamples(store, find_first_time(targets, start) if with_pending else start, end)
     judge = RuleEvaluator(finder.find, samples.of, facts, signals=site.catalogue.signals)
     yield from evaluate_targets(samples, judge, targets, finder, check)
 
@@ -124,10 +129,20 @@ class _LazyFacts(Mapping[Place, Mapping[str, float]]):
         return len(self._find())
 
 
+def find_first_time(targets: Iterable[RuleTarget], start: int) -> int:
+    """Return from when on (UTC ns) samples are needed, so that it is known which limits are pending after `start`.
+
+    It is earlier than `start`, which is `HostSamples.BEFORE` before the first state that counts, for a long `for`.
+    """
+    rules = (target.rule for target in targets)
+    longest = max((rule.for_ + max(condition.over for condition in rule.conditions) for rule in rules), default=0)
+    return start - max(0, longest - HostSamples.BEFORE // 2)
+
+
 class HostSamples:
     """The samples of series in a range, each read once when it is needed."""
 
-    BEFORE = 7200 * SECOND  # longer than any window and `for`, so that what was pending at the start is known
+    BEFORE = 7200 * SECOND  # longer than the window and `for` of nearly all rules
 
     def __init__(self, store: SampleReader, start: int, end: int) -> None:
         self._store, self._start, self._end = store, start, end

@@ -81,14 +81,8 @@ def add(
 
 def end(file: AlertsFile, silence: int, now: int) -> Silence:
     """End a silence that is active or planned, and return it. Raise Unusable if there is no such silence."""
-    silenced = next(
-        (
-            other
-            for other in [*read_active_silences(file, now), *read_planned_silences(file, now)]
-            if other.id == silence
-        ),
-        None,
-    )
+    silences = [*read_active_silences(file, now), *read_planned_silences(file, now)]
+    silenced = next((other for other in silences if other.id == silence), None)
     if silenced is None:
         raise Unusable(f"silence {silence} is not active; plimsoll alerts list shows those that are")
     with file.transaction() as connection:

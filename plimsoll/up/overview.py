@@ -229,18 +229,13 @@ def _describe_left_out(written: WriteState) -> Iterator[str]:
 def _list_hosts(file: AlertsFile, fires: Firing, progress: Progress, now: int) -> Iterator[HostHealth]:
     """Yield the health of each host of the inventory that is not retired."""
     behind = {make_host_key(host): by for host, by in progress.behind.items()}
-    ahead = {make_host_key(host): by for host, by in progress.ahead.items()}
+    skews = {make_host_key(host): describe_skew(by, "ahead") for host, by in progress.ahead.items()}
+    skews |= {host: describe_skew(by, "behind") for host, by in behind.items()}
     all_silent = "all-silent" in _list_kinds(fires.of_host.get(make_host_key(""), ()))
     watched = [host for host in read_hosts(file) if host.retired_at is None]
     for host in watched:
         key = make_host_key(host.host)
-        skew = (
-            describe_skew(behind[key], "behind")
-            if key in behind
-            else describe_skew(ahead[key], "ahead")
-            if key in ahead
-            else ""
-        )
+        skew = skews.get(key, "")
         incidents = fires.of_host.get(key, ())
         is_gone = not host.is_expected and host.is_late(progress.evaluated or 0) and key not in behind
         is_silent = (all_silent and host.is_expected) or not _list_kinds(incidents).isdisjoint(_SILENT)

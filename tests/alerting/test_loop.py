@@ -144,6 +144,17 @@ def test_a_preview_leaves_out_no_evaluation_that_changes_a_state(seed):
         assert (shown.alerts, shown.hours) == (len(fired), pytest.approx(hours)), name
 
 
+def test_a_preview_of_a_long_for_knows_what_was_pending_before():
+    store, times, rule = InMemory(), START + np.arange(3600) * PERIOD, SITE.catalogue.rules[CPU]
+    for field in ("usage_idle", "usage_iowait", "usage_steal"):
+        series = Series("web1", "cpu", (("cpu", "cpu-total"),), field)
+        store.write_points(Points([series], np.zeros(3600, np.int32), times, np.full(3600, 25.0)))
+    changed = parse_rule_settings({"healthy": "< 40 %", "for": "5h"}, rule, SITE)
+    shown = preview(store, SITE, {}, rule, changed, START + 8 * HOUR, START + 9 * HOUR).changed
+    assert shown
+    assert (shown.alerts, shown.hours) == (1, 1.0)
+
+
 def test_samples_that_come_late_amend_the_history_and_notify_nobody(world):
     world.run(11 * MINUTE, {"web1": 60})
     silent = world.now
