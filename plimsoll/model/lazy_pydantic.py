@@ -69,7 +69,7 @@ else:
                 for field in dataclasses.fields(_build(model))
             }
 
-    class StrictModel:
+    class _LazyModel:
         """The base of models: unknown fields are errors, and instances are immutable."""
 
         _fields = MappingProxyType({})
@@ -123,6 +123,8 @@ else:
 
         def __repr__(self) -> str:
             return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self.__dict__.items())})"
+
+    StrictModel = _LazyModel
 
 
 _NO_DEFAULT = dataclasses.MISSING
