@@ -18,6 +18,7 @@ _IDLE, _BUSY = 0.12, 0.5  # of the load that is reached: what is idle lies betwe
 _REACHED = 0.9  # the quantile that is taken for it
 _SHORTEST_TEST = 0.08  # of the run
 _BETWEEN_TESTS = 0.02  # of the run
+_SHARP = 0.05  # of the run, beside a pause: a load that is far from busy in it fell or rose as the curve of a day
 _SHORT_PAUSE = 0.05  # of the run, with the load at its level on both sides: one within a test
 _FEWEST_CYCLES = 4
 _ALIKE = 1.5  # times as long as the usual cycle, or as short
@@ -51,12 +52,20 @@ def separate_tests(values: Values) -> list[tuple[int, int]]:
     tests = runs[:1]
     for begin, end in runs[1:]:
         last = tests[-1][1]
-        is_short = begin - last < max(3, _BETWEEN_TESTS * count)
-        if is_short or (begin - last < _SHORT_PAUSE * count and _is_dip(values, last, begin, level)):
+        is_one = begin - last < max(3, _BETWEEN_TESTS * count) or not _has_sharp_edge(values, last, begin)
+        if is_one or (begin - last < _SHORT_PAUSE * count and _is_dip(values, last, begin, level)):
             tests[-1] = tests[-1][0], end
         else:
             tests.append((begin, end))
     return [(begin, end) for begin, end in tests if end - begin >= max(_SMOOTHED, _SHORTEST_TEST * count)]
+
+
+def _has_sharp_edge(values: Values, last: int, begin: int) -> bool:
+    """Return whether the load is busy shortly before or after a pause from row `last` to before row `begin`."""
+    width = max(_SMOOTHED, round(_SHARP * len(values)))
+    busy = _BUSY * float(np.quantile(values, _REACHED))
+    beside = values[max(0, last - width) : last], values[begin : begin + width]
+    return any(float(np.quantile(side, _REACHED)) >= busy for side in beside)
 
 
 def _find_busy_runs(values: Values) -> list[tuple[int, int]]:

@@ -111,7 +111,7 @@ def find_steady_state(times: Times, values: Values, levels: Sequence[Plateau] | 
     if count := count_cycles(values):
         return NotSteady(f"the load comes and goes, {count:,} times")
     if len(tests := separate_tests(values)) > 1:
-        return _find_in_longest_test(times, values, tests)
+        return find_in_longest_test(times, values, tests)
     levels = find_plateaus(Samples(times, values)) if levels is None else levels
     if levels and not _are_one_level(levels):
         return _find_among_steps(times, values, levels)
@@ -129,8 +129,11 @@ def _are_one_level(levels: Sequence[Plateau]) -> bool:
     return len(heights) > 2 and max(heights) - min(heights) <= _TOLERANCE * (max(heights) + min(heights))
 
 
-def _find_in_longest_test(times: Times, values: Values, tests: Sequence[tuple[int, int]]) -> SteadyState | NotSteady:
-    """Return the steady state of the longest of several tests, or the reason why that test has no steady state."""
+def find_in_longest_test(times: Times, values: Values, tests: Sequence[tuple[int, int]]) -> SteadyState | NotSteady:
+    """Return the steady state of the longest of several tests, or the reason why that test has no steady state.
+
+    `tests` are ranges of rows, end excluded.
+    """
     spans = tuple((int(times[begin]), int(times[end - 1])) for begin, end in tests)
     at = max(range(len(tests)), key=lambda at: spans[at][1] - spans[at][0])
     state = find_steady_state(times[slice(*tests[at])], values[slice(*tests[at])])

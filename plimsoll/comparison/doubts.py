@@ -13,8 +13,9 @@ from plimsoll.comparison.signal_pairs import Lone, Proposal
 from plimsoll.insights.insights import News, SubjectKey, load_insights
 from plimsoll.model.remark import format_count, join_names
 from plimsoll.model.series import make_host_key
-from plimsoll.model.times import format_duration
+from plimsoll.model.times import SECOND, format_duration
 from plimsoll.model.value_text import number
+from plimsoll.review.doubts import compute_long_absence
 from plimsoll.review.review import Review
 from plimsoll.review.sentences import describe_breach
 
@@ -31,6 +32,7 @@ def list_doubts(comparison: Comparison) -> list[str]:
     """Return clauses that say why the answer is not known although no signal became worse."""
     kinds = (
         _load_doubts,
+        _doubt_other_load,
         _doubt_length_and_limits,
         _doubt_lacking,
         _doubt_interruptions,
@@ -57,6 +59,16 @@ def _load_doubts(comparison: Comparison) -> Iterator[str]:
         yield f"{same}: {format_title(compared)} {describe_move(compared)}"
     if piled := load.piled_up:
         yield f"far more were open for as much work, as if they piled up: {format_title(piled)} {describe_move(piled)}"
+
+
+def _doubt_other_load(comparison: Comparison) -> Iterator[str]:
+    """Yield a doubt if the second run alone went on for long with another load after the steady phase."""
+    before, after = (side.review.phases_found for side in (comparison.first, comparison.second))
+    review = comparison.second.review
+    long = compute_long_absence((review.end or 0) - (review.start or 0))
+    if after and after.other > long and not (before and before.other):
+        lasts = format_duration(round(after.other / SECOND) * SECOND)
+        yield f"{comparison.second.called} went on for {lasts} with another load, which is not compared"
 
 
 def _is_decided_by_costs(comparison: Comparison) -> bool:

@@ -6,9 +6,11 @@ from functools import reduce
 import numpy as np
 from numpy.typing import NDArray
 
+from plimsoll.analysis.filters import compute_median
 from plimsoll.hosts.objective import PACK as OBJECTIVE
-from plimsoll.model.log import Values
 from plimsoll.model.samples import Samples
+from plimsoll.model.series import LOAD_DRIVER
+from plimsoll.model.times import SECOND
 from plimsoll.model.value_text import format_value
 from plimsoll.review.findings import JUDGED
 from plimsoll.review.recorded_signals import RecordedSignals
@@ -16,9 +18,11 @@ from plimsoll.review.review import Review
 
 _DONE, _FAILED = "client.requests", "client.errors"
 _DONE_OF_ONE, _FAILED_OF_ONE = "client.operation_requests", "client.operation_errors"
-_TIMES = ("client.response_p50", "client.response_p95", "client.response_p99")
+_FIELDS = ("requests", "response_p50_s", "response_p95_s", "response_p99_s")
 _SHARES = np.array([0.5, 0.95, 0.99])
-_TRIED = 300  # response times, between which the share below them is close to linear
+_MOST_STEPS = 1_000  # of an operation: of more every second, every third, ... is taken
+_FEW, _SOME, _POINTS = 21, 100, 50  # requests of a step; points that stand for the distribution in one
+_WIDER = 2.0  # times as wide as the body of most steps: what is wider in one is of a few slow requests
 
 
 def describe_client_results(review: Review) -> str:
@@ -38,33 +42,65 @@ def _list_parts(recorded: RecordedSignals) -> Iterator[str]:
     if done is None or not done.values.any():
         return
     yield format_value(float(done.values.mean()), "/s")
-    times = [series for signal in _TIMES if (series := _find_first(recorded, signal)) is not None]
-    at = reduce(np.intersect1d, (series.times for series in (done, *times)))
-    weights, *steps = (series.values[np.searchsorted(series.times, at)] for series in (done, *times))
-    if len(steps) == len(_TIMES) and weights.any():
-        texts = (format_value(seconds, "s") for seconds in _estimate_percentiles(np.array(steps), weights))
+    if steps := _list_steps(recorded):
+        texts = (format_value(seconds, "s") for seconds in _estimate_percentiles(*np.split(np.hstack(steps), [1])))
         yield f"p50, p95 and p99 about {', '.join(texts)}"
     if (failed := _find_first(recorded, _FAILED)) is not None:
         share = float(failed.values.sum() / done.values.sum())
         yield f"{format_value(100 * share, '%')} failed{_describe_most_failed(recorded, share)}"
 
 
-def _estimate_percentiles(steps: NDArray[np.float64], counts: Values) -> Iterator[float]:
+def _list_steps(recorded: RecordedSignals) -> list[NDArray[np.float64]]:
+    """Return the requests in each step, above their percentiles: of each operation if recorded, else of all together.
+
+    In a mixture of fast and slow operations, three percentiles of all tell little of what lies between.
+    """
+    for measurement in reversed(LOAD_DRIVER):
+        tables: list[NDArray[np.float64]] = []
+        series = [series for series in recorded.series if series.measurement == measurement]
+        for tags in dict.fromkeys(one.tags for one in series):
+            fields = {one.field: recorded.counter(one).present for one in series if one.tags == tags}
+            if all(name in fields for name in _FIELDS):
+                at = reduce(np.intersect1d, (fields[name].times for name in _FIELDS))
+                table = np.array([fields[name].values[np.searchsorted(fields[name].times, at)] for name in _FIELDS])
+                table[0] *= (fields["requests"].interval or SECOND) / SECOND
+                tables.append(table[:, :: 1 + len(at) // _MOST_STEPS])
+        if any(table[0].any() for table in tables):
+            return tables
+    return []
+
+
+def _estimate_percentiles(counts: NDArray[np.float64], steps: NDArray[np.float64]) -> Iterator[float]:
     """Yield the median, 95th and 99th percentile of the response times of all requests, from percentiles by step.
 
-    `steps` has a row for each of the three percentiles and a column for each time step of the recording; `counts` are
-    the numbers of requests in the steps.
+    `steps` has a row for each of the three percentiles and a column for each time step and operation; `counts` has the
+    numbers of requests in them, in one row.
 
-    Within a step, logarithms of response times are taken to be linear between quantiles of the logistic distribution. A
-    mean of percentiles would be far too low where a few steps are slow.
+    Logarithms of response times are taken to be linear between quantiles of the logistic distribution, at the share of
+    the requests that a percentile stands for (Hazen's plotting position). Of up to 100 requests the highest percentile
+    lies between the slowest two, so that it tells the slowest; of up to 21 both higher ones tell both. A mean of
+    percentiles would be far too low where a few are slow.
     """
-    logs, scores = np.log(np.maximum(steps, 1e-6)), np.log(_SHARES / (1 - _SHARES))
-    slopes = np.maximum(np.diff(logs, axis=0), 1e-6) / np.diff(scores)[:, np.newaxis]
-    evenly = np.linspace(0, 1, _TRIED)
-    at = np.sort([*np.quantile(logs, evenly), *(logs.min() + evenly * np.ptp(logs))])[:, np.newaxis]
-    below = scores[1] + (at - logs[1]) / np.where(at < logs[1], *slopes)
-    shares = np.average(1 / (1 + np.exp(-np.clip(below, -50, 50))), axis=1, weights=counts)
-    yield from np.exp(np.interp(_SHARES, shares, at[:, 0])).tolist()
+    number = np.maximum(counts[0].round(), 1)
+    apart = np.maximum(number - 1, 1)
+    knots = np.clip((_SHARES[:, np.newaxis] * (number - 1) + 0.5) / number, 0.01, 0.999)
+    logs, scores = np.log(np.maximum(steps, 1e-6)), np.log(knots / (1 - knots))
+    slopes = np.maximum(np.diff(logs, axis=0) / np.maximum(np.diff(scores, axis=0), 0.1), 0)
+    at = ((np.arange(_POINTS) + 0.5) / _POINTS)[:, np.newaxis]
+    score = np.log(at / (1 - at))
+    body = np.minimum(slopes[0], _WIDER * compute_median(slopes[0]))  # else a few slow requests would widen all
+    points = np.minimum(logs[0] + (score - scores[0]) * body, logs[1])
+    points = np.where(score < scores[1], points, logs[1] + (score - scores[1]) * slopes[1])
+    both = steps[1] - (0.95 * apart - apart + 1) * (steps[2] - steps[1]) / (0.04 * apart)
+    further = np.maximum(np.log(np.maximum(number - 1.5, 0.5) / 1.5) - scores[1], 0)
+    second = np.clip(np.where(number <= _FEW, both, np.exp(logs[1] + body * further)), steps[0], steps[2])
+    slowest = second + (steps[2] - second) / np.maximum(1 - 0.01 * apart, 0.01)
+    of_top = (number <= _SOME) & (at * number >= number - 2)
+    points = np.where(of_top, np.log(np.maximum(np.where(at * number < number - 1, second, slowest), 1e-6)), points)
+    order = np.argsort(points, axis=None)
+    weights = np.broadcast_to(counts, points.shape).ravel()[order]
+    middles = np.cumsum(weights) - weights / 2
+    yield from np.interp(_SHARES * weights.sum(), middles, np.exp(points.ravel()[order])).tolist()
 
 
 def _describe_most_failed(recorded: RecordedSignals, share: float) -> str:

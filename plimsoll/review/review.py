@@ -8,7 +8,7 @@ from plimsoll.hosts.facts import Facts
 from plimsoll.model.counter_names.unrecognised import Unrecognised, find_unrecognised
 from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.log import Log, Times
-from plimsoll.model.remark import Remark
+from plimsoll.model.remark import Remark, capitalize
 from plimsoll.model.run import Phase, Run
 from plimsoll.model.series import LOAD_DRIVER, Series, make_host_key
 from plimsoll.model.times import Zone
@@ -26,6 +26,9 @@ from plimsoll.review.judging import find_crossed_before, judge
 from plimsoll.review.phases.found_phases import FoundPhases, Load, find_loads, find_phases
 from plimsoll.review.phases.throughput_loss import ThroughputLoss, find_throughput_loss
 from plimsoll.review.recorded_signals import RecordedSignals
+from plimsoll.review.recording.driver_failures import judge_failures
+from plimsoll.review.recording.driver_tests import DriverClause
+from plimsoll.review.recording.driver_waits import judge_waits
 from plimsoll.review.recording.host_spans import (
     LONG_PAUSE,
     doubt_gone_services,
@@ -45,18 +48,15 @@ from plimsoll.review.recording.impossible import (
 )
 from plimsoll.review.recording.load_driver import (
     USERS,
-    describe_early_ends,
-    describe_failures,
-    describe_slow_responses,
-    doubt_failures,
-    doubt_slowed_responses,
     find_clock_offset,
+    find_loaded_span,
     is_without_common_time,
+    judge_end,
     remark_clock,
 )
 from plimsoll.review.recording.missing_fields import remark_missing_fields
 from plimsoll.review.recording.standstill import doubt_frozen_counters, doubt_stopped_work
-from plimsoll.review.recording.throughput_dips import describe_pauses, doubt_unanswered
+from plimsoll.review.recording.throughput_dips import judge_dips
 from plimsoll.review.statistics import Statistic, compute_statistics
 from plimsoll.review.unused_settings import list_missing_hosts, list_missing_instances, remark_unused_settings
 from plimsoll.review.verdict import (
@@ -131,14 +131,24 @@ class Review:
     @cached_property
     def of_load(self) -> tuple[str, ...]:
         """Sentences on failures, delays and pauses in the results of a load driver."""
-        ended = describe_early_ends(self.signals, self.start or 0, self.end or 0)
-        waited = *describe_failures(self.signals, self.findings), *describe_slow_responses(self.signals, self.findings)
-        pauses = tuple(describe_pauses(self.signals, self.question.phases))
         loss = self.throughput_loss
-        if not loss and not pauses and not any(doubt_unanswered(self.signals, self.question.phases)):
+        if not loss and not self._dips:
             loss = find_throughput_loss(self.loads, self.start or 0, self.end or 0, is_slight=True)
-        pauses = (*pauses, f"{loss.clause}.") if loss and not loss.doubt else pauses
-        return (*waited, *pauses, *(() if is_without_common_time(self.signals) else ended))
+        slight = [DriverClause(loss.clause)] if loss and not loss.doubt else []
+        every = (*self._judged_requests, *self._dips, *slight, *self._judged_end)
+        return tuple(f"{capitalize(judged.clause)}." for judged in every if not judged.advice)
+
+    @cached_property
+    def _judged_requests(self) -> tuple[DriverClause, ...]:
+        return (*judge_failures(self.signals, self.findings), *judge_waits(self.signals, self.findings))
+
+    @cached_property
+    def _dips(self) -> tuple[DriverClause, ...]:
+        return tuple(judge_dips(self.signals, self.question.phases))
+
+    @cached_property
+    def _judged_end(self) -> tuple[DriverClause, ...]:
+        return tuple(judge_end(self.signals, self.start or 0, self.end or 0))
 
     @cached_property
     def doubts(self) -> tuple[Doubt, ...]:
@@ -154,15 +164,14 @@ class Review:
             *doubt_impossible_values(self.findings, self.bad_counters, self.signals.samples),
             *doubt_frozen_counters(self.signals, self.question.signals, self.hosts),
             *doubts.doubt_objective(self.findings),
-            *doubt_failures(self.signals, self.findings),
-            *(() if loss and loss.doubt else doubt_unanswered(self.signals, self.question.phases)),
-            *doubt_slowed_responses(self.signals, self.findings),
+            *_list_doubts((*self._judged_requests, *(() if loss and loss.doubt else self._dips))),
             *doubts.doubt_undecided(self.findings),
             *doubts.doubt_unfinished(
                 self.findings, self.end, judged_phases.ramp_down if (judged_phases := self.judged_by_found) else None
             ),
             *doubts.doubt_across_gaps(self.findings),
             *self.interruptions,
+            *_list_doubts(self._judged_end),
             *doubts.doubt_apart_from_load(is_without_common_time(self.signals)),
             *doubts.doubt_unrecognised_names(self.maybe_needed),
             *too_short,
@@ -186,7 +195,8 @@ class Review:
         A system in operation and its recorder may be restarted, so that only late or early ends of a host's recording,
         and pauses of at least a third of the time, are doubts.
         """
-        rows = find_rows_of_hosts(self.logs, self._part)
+        loaded = None if is_without_common_time(self.signals) else find_loaded_span(self.signals)
+        rows = find_rows_of_hosts(self.logs, self._part, loaded)
         apart = tuple(doubts.doubt_partial_hosts(self.spans, rows, max(self.intervals, default=0)))
         planned = self.question.planned
         if self.question.in_operation:
@@ -449,6 +459,10 @@ def review(logs: Sequence[Log], run: Run, question: Question, facts: Facts, rema
         *remark_missing_fields(signals, question.signals),
     )
     return replace(judged_review, remarks=(*everything, *more_remarks))
+
+
+def _list_doubts(every: Sequence[DriverClause]) -> list[Doubt]:
+    return [Doubt(judged.clause, judged.advice) for judged in every if judged.advice]
 
 
 def _find_zone(logs: Sequence[Log]) -> Zone:

@@ -16,7 +16,7 @@ import numpy as np
 
 from plimsoll.analysis.levels.plateaus import Plateau, find_plateaus
 from plimsoll.analysis.levels.ramp_fit import NEAR
-from plimsoll.analysis.phases import Boundary, NotSteady, SteadyState, find_steady_state
+from plimsoll.analysis.phases import Boundary, NotSteady, SteadyState, find_in_longest_test, find_steady_state
 from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.log import Values
 from plimsoll.model.remark import format_count
@@ -25,6 +25,7 @@ from plimsoll.model.samples import Samples
 from plimsoll.model.times import SECOND, Zone, format_duration
 from plimsoll.model.value_text import format_percent
 from plimsoll.review.recorded_signals import RecordedSignals
+from plimsoll.review.recording.driver_tests import DONE, list_tests
 from plimsoll.review.recording.host_spans import LONG_PAUSE, find_pause_lengths
 from plimsoll.rules.schema import field_types
 from plimsoll.rules.schema.signal import Signal
@@ -97,6 +98,7 @@ class FoundPhases:
         fallback: Whether the phases were found from processor time, as no load was recorded.
         ramped: Whether the part before the steady state is short enough for a ramp-up.
         tests: How many tests the log seems to have; 0 for a single test.
+        other: How long (ns) there was another load after the steady state, neither gone nor in a ramp-down.
     """
 
     phases: tuple[Phase, ...]
@@ -109,6 +111,7 @@ class FoundPhases:
     fallback: bool = False
     ramped: bool = True
     tests: int = 0
+    other: int = 0
 
     @property
     def sure(self) -> bool:
@@ -153,10 +156,21 @@ def find_phases(loads: Sequence[Load], start: int, end: int, zone: Zone) -> Foun
         return FoundPhases((), None, "Phases are not known: no load was recorded.", is_certain=False)
     tried: list[tuple[Load, SteadyState | NotSteady]] = []
     for load in loads[:_MOST_TRIED]:
-        tried.append((load, find_steady_state(load.samples.times, load.samples.values, load.plateaus)))
+        tried.append((load, _find_state(load)))
         if not isinstance(tried[-1][1], NotSteady) or tried[-1][1].is_certain:
             return _describe_phases(*tried[-1], start, end, zone)
     return _describe_phases(*tried[0], start, end, zone)
+
+
+def _find_state(load: Load) -> SteadyState | NotSteady:
+    """Return the steady state of a load, or of its longest test where a load driver paused between tests."""
+    samples = load.samples.present
+    state = find_steady_state(samples.times, samples.values, load.plateaus)
+    tests = list_tests(samples) if load.name == DONE else []
+    if isinstance(state, NotSteady) and len(tests) > 1 and not state.tests:
+        rows = [tuple(samples.times.searchsorted((test.start, test.end + 1)).tolist()) for test in tests]
+        return find_in_longest_test(samples.times, samples.values, rows)
+    return state
 
 
 def _describe_phases(load: Load, state: SteadyState | NotSteady, start: int, end: int, zone: Zone) -> FoundPhases:
@@ -177,7 +191,7 @@ def _describe_phases(load: Load, state: SteadyState | NotSteady, start: int, end
             fallback=load.kind is None,
             tests=len(state.tests),
         )
-    test = _find_judged_test(state)
+    test = _find_test_of_phases(state)
     first, last = test or _find_phase_bounds(load, start, end)
     begin = state.begin.at if state.begin else first
     finish = state.end.at if state.end else last
@@ -190,7 +204,9 @@ def _describe_phases(load: Load, state: SteadyState | NotSteady, start: int, end
     boundaries = (state.begin, state.end)
     confidence = state.confidence * (_PROCESSOR_TIME if load.kind is None else 1)
     shown = min(confidence, _SUREST if confidence >= SURE else SURE - 0.001)  # not rounded to what is sure enough
-    parts = ", ".join(f"{_NAMES[phase.name]} {_describe_recorded(load, phase)}" for phase in phases)
+    ramped = state.begin is None or _is_ramp(load, state, (begin - start) / (end - start))
+    names = _NAMES if ramped else _NAMES | {RAMP_UP: "other load at first"}
+    parts = ", ".join(f"{names[phase.name]} {_describe_recorded(load, phase)}" for phase in phases)
     return FoundPhases(
         phases,
         confidence,
@@ -200,11 +216,13 @@ def _describe_phases(load: Load, state: SteadyState | NotSteady, start: int, end
         title,
         boundaries,
         fallback=load.kind is None,
-        ramped=state.begin is None or _is_ramp(load, state, (begin - start) / (end - start)),
+        ramped=ramped,
         tests=len(state.tests),
+        other=last - finish if after and not after.startswith(_NO_LOAD) else 0,
     )
 
 
+_NO_LOAD = ", no load"
 _NAMES = {RAMP_UP: "ramp-up", STEADY: "steady state", "ramp-down": "ramp-down"}
 
 
@@ -217,20 +235,20 @@ def _describe_recorded(load: Load, phase: Phase) -> str:
     return f"{lasted} in {len(breaks) + 1} parts" if len(breaks) else lasted
 
 
-def _find_judged_test(state: SteadyState) -> tuple[int, int] | None:
+def _find_test_of_phases(state: SteadyState) -> tuple[int, int] | None:
     """Return the start and end (UTC ns) of the test with the steady state; None if the log has a single test."""
     begin, end = (boundary.at if boundary else None for boundary in (state.begin, state.end))
     return next((test for test in state.tests if (begin or 0) < test[1] and (end is None or end > test[0])), None)
 
 
 def _describe_tests(tests: Sequence[tuple[int, int]], test: tuple[int, int] | None, zone: Zone) -> str:
-    """Return a sentence on when the tests of a log were, and which test was judged; empty for a single test."""
+    """Return a sentence on when the tests of a log were, and which has the phases; empty for a single test."""
     if not tests:
         return ""
     is_dated = zone.local(tests[0][0]).date() != zone.local(tests[-1][1]).date()
     spans = ["–".join(zone.clock(at, date=is_dated)[: 16 if is_dated else 5] for at in span) for span in tests]
     ordinals = "first", "second", "third", *(f"{at}th" for at in range(4, len(spans) + 1))
-    judged = f"; the {ordinals[tests.index(test)]} was judged" if test else ""
+    judged = f"; the phases are those of the {ordinals[tests.index(test)]}" if test else ""
     return f" The log seems to have {len(spans)} tests, {', '.join(spans[:-1])} and {spans[-1]}{judged}."
 
 
@@ -245,7 +263,7 @@ def _load_after(load: Load, state: SteadyState, finish: int, last: int) -> str:
         return ""
     lasts = format_duration(round((last - finish) / SECOND) * SECOND)
     if float(np.quantile(rest, _IDLE_QUANTILE)) < _IDLE * state.level:
-        return f", no load {lasts}"
+        return f"{_NO_LOAD} {lasts}"
     end = float(np.median(rest[-max(_FEWEST_IDLE, len(rest) // _END) :]))
     still = float(rest[: len(rest) // 2].mean()) - end
     if float(np.quantile(rest[len(rest) // 2 :], SURE)) > _RETURNS * state.level:

@@ -170,7 +170,7 @@ def _find_loss(work: Load, offered: Load | None, start: int, end: int, fell: flo
         full = np.flatnonzero(load >= _STAYED * np.quantile(load, _REACHED))
         first, last = int(full[0]), int(full[-1]) + 1
         fall = _find_fall(done[first:last], long, max(long, int(_LEAST_BEFORE * parts.count)), fell)
-        if fall and _is_clear(fall, parts.count, is_driver=is_driver) and _is_steady(load[first:last], fall):
+        if fall and _is_clear(fall, parts.count, is_driver=is_driver) and _is_steady(load[first:last], fall, fell):
             return loss(fall._replace(first=fall.first + first, last=fall.last + first), offered)
         sinking = _find_sinking(done[first:last], load[first:last], fell)
         if sinking and (is_driver or _is_no_ramp_down(sinking, length)):
@@ -263,9 +263,10 @@ def _is_no_ramp_down(sinking: _Fall, length: int) -> bool:
     return length <= _LONGEST_SINKING and sinking.after > _RAMP_DOWN * sinking.before and sinking.gap < _CLIMBS
 
 
-def _is_steady(offered: Values, fall: _Fall) -> bool:
-    """Return whether the median of the offered load hardly fell while less work was done."""
-    return float(np.median(offered[fall.first : fall.last])) >= _STAYED * float(np.median(offered[: fall.first]))
+def _is_steady(offered: Values, fall: _Fall, fell: float) -> bool:
+    """Return whether the median of the offered load hardly fell while less work was done, less for each of it, too."""
+    stayed = float(np.median(offered[fall.first : fall.last])) / float(np.median(offered[: fall.first]))
+    return stayed >= _STAYED and fall.after <= fell * min(stayed, 1.0) * fall.before
 
 
 def _is_clear(fall: _Fall, parts: int, *, is_driver: bool) -> bool:

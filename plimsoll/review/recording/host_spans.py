@@ -62,11 +62,19 @@ _MEANT = "if that was meant, name the time under [[run.except]] in plimsoll.toml
 Key = TypeVar("Key", bound=Hashable)
 
 
-def find_rows_of_hosts(logs: Iterable[Log], part: tuple[int, int]) -> tuple[int, int]:
-    """Return the first and last row (UTC ns), within `part`, of all logs of hosts; (0, 0) without rows."""
+def find_rows_of_hosts(
+    logs: Iterable[Log], part: tuple[int, int], loaded: tuple[int, int] | None = None
+) -> tuple[int, int]:
+    """Return the first and last row (UTC ns), within `part`, of all logs of hosts; (0, 0) without rows.
+
+    The load of a load driver, from the one time of `loaded` to the other, counts, too.
+    """
     of_hosts = [log.times for log in logs if any(series.measurement not in LOAD_DRIVER for series in log.series)]
     inside = [values for times in of_hosts if len(values := times[(times >= part[0]) & (times <= part[1])])]
-    return (int(min(values[0] for values in inside)), int(max(values[-1] for values in inside))) if inside else (0, 0)
+    if not inside:
+        return 0, 0
+    first, last = loaded or (part[1], part[0])
+    return min(first, *(int(values[0]) for values in inside)), max(last, *(int(values[-1]) for values in inside))
 
 
 def map_recordings(

@@ -1,22 +1,20 @@
-"""Doubts from the results of a load driver: failed requests, a load that ended early, a wrong clock."""
+"""When a load driver worked, and by which clock: doubts of results that were cut off, or are of another time."""
 
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Iterator
 
 import numpy as np
 
+from plimsoll.analysis.filters import compute_median
 from plimsoll.analysis.lag import Lag, find_lag
-from plimsoll.hosts.objective import PACK as OBJECTIVE
 from plimsoll.model.lazy_dataclass import dataclass
-from plimsoll.model.log import Times, Values
-from plimsoll.model.remark import Kind, Remark, join_names
+from plimsoll.model.log import Times
+from plimsoll.model.remark import Kind, Remark
 from plimsoll.model.samples import Samples
 from plimsoll.model.times import SECOND, format_duration
-from plimsoll.model.value_text import format_value
-from plimsoll.review.doubts import LEAST_SHARE_ABSENT, SHORTEST_ABSENCE, compute_long_absence
-from plimsoll.review.findings import JUDGED, Doubt, Finding
+from plimsoll.review.doubts import compute_long_absence
 from plimsoll.review.phases.found_phases import average_on_grid
 from plimsoll.review.recorded_signals import RecordedSignals
+from plimsoll.review.recording.driver_tests import DONE, DriverClause
 
 _SENT, _ANSWERED = "client.requests_begun", "client.requests"
 _WORK = ("cpu.busy", "web.requests")
@@ -40,104 +38,46 @@ class DriverClock:
     no_common_time: bool = False
 
 
-# Our choices, except the first: a response within it does not break a user's flow of thought (Nielsen, "Usability
-# Engineering", 1993, section 5.5).
-_LONG_S = 1.0
-_NOTABLE_S = 0.1  # section 5.5, too: a response within it seems to come at once
-_TIMES = 3.0  # as long as before
-_NO_MORE = 1.1  # times as many requests answered are no more
-_FEWEST_PARTS = 4
-_WAITED = "client.response_time"
-_OBJECTIVE_OF_TIMES = "set how long they may take under [objective] in plimsoll.toml"
-
-
-class _Waits(NamedTuple):
-    """The answered requests (per s) and mean response times (s) in consecutive parts of a load, each `part` ns long."""
-
-    done: Values
-    waited: Values
-    part: int
-
-    def slowed(self, shortest: float) -> str:
-        """Return a clause on the slowest part in which responses slowed down without more requests; else empty.
-
-        The part's mean response time is at least `shortest` (s), and three times that of an earlier part with about as
-        many requests.
-        """
-        for at in np.argsort(-self.waited).tolist() if len(self.done) >= _FEWEST_PARTS else ():
-            after, before = float(self.waited[at]), self.waited[:at]
-            alike = before[self.done[at] <= _NO_MORE * self.done[:at]]
-            if after >= shortest and len(alike) and after >= _TIMES * float(alike.min()):
-                took = (
-                    f"{format_value(after, 's')} (mean of {format_duration(self.part)}) instead of "
-                    f"{format_value(alike.min(), 's')}"
-                )
-                return f"took {took} at no higher rate"
-        return ""
-
-
 # Our choices.
-_MANY_FAILED = 0.05  # of all requests: from here on the system did not do what it was asked for
-_SOME_FAILED = 0.01  # from here on it is said
-_USUALLY_FAILED = 0.5  # of those of one operation: it does not work
-_OFTEN_FAILED = 0.2  # of the requests of a minute, of which enough failed to tell
-_LONG_OFTEN, _PART = 0.1, 5  # of those of as many minutes together
-_ENOUGH_FAILED = 10
-_MINUTE = 60 * SECOND
-_LONG_FAILED = 2  # minutes
 _LEAST_LOAD = 0.1  # of the load that was reached: below there is next to none
 _REACHED = 0.9  # the quantile that is taken for it
-_OBJECTIVE = "set how many may fail under [objective] in plimsoll.toml"
-_DONE, _FAILED, _SHARE = "client.requests", "client.errors", "client.error_share"
+_WORKS_ON, _BUSY = 0.75, 5.0  # of the processor time under the load, and in %: the load goes on
+_AFTER = 60 * SECOND  # the last requests may be at work for so long
 USERS = "client.users"
-_DONE_OF_ONE, _FAILED_OF_ONE = "client.operation_requests", "client.operation_errors"
-_MOST_NAMED = 3
 
 
-def doubt_failures(recorded: RecordedSignals, findings: Sequence[Finding]) -> Iterator[Doubt]:
-    """Yield a doubt if many requests failed: over the run, during some minutes, or of one operation.
+def judge_end(recorded: RecordedSignals, start: int, end: int) -> Iterator[DriverClause]:
+    """Yield a clause if the load of the load drivers ended long before a run from `start` to `end` (UTC ns).
 
-    Yield none if an objective judges failures.
+    It makes a doubt if a host works on as under the load, so that results may be lost.
     """
-    requests = _find_requests(recorded, findings)
-    if requests is None:
+    loaded = find_loaded_span(recorded)
+    rest = end - loaded[1] if loaded else 0
+    if not loaded or rest <= compute_long_absence(end - start) or is_without_common_time(recorded):
         return
-    bad, worst = _count_bad_minutes(requests, 1, _OFTEN_FAILED)
-    long, worst_long = _count_bad_minutes(requests, _PART, _LONG_OFTEN)
-    broken = [f"{format_value(100 * share, '%')} of “{name}”" for name, share in _list_broken_operations(recorded)]
-    most = f", above all {join_names(broken, _MOST_NAMED)}" if broken else ""
-    if requests.share >= _MANY_FAILED:
-        yield Doubt(f"{_format_share(requests.share)} failed{most}", _OBJECTIVE)
-    elif bad >= _LONG_FAILED:
-        yield Doubt(f"up to {_format_share(worst)} failed for {bad:,} min{most}", _OBJECTIVE)
-    elif long:
-        yield Doubt(f"up to {_format_share(worst_long)} failed for {format_duration(long * _MINUTE)}{most}", _OBJECTIVE)
-    elif broken:
-        yield Doubt(f"of the requests of the load driver {join_names(broken, _MOST_NAMED)} failed", _OBJECTIVE)
+    for subject, samples in recorded.of("cpu.busy").items():
+        spans = loaded, (loaded[1] + _AFTER, end)
+        before, after = (compute_median(samples.present.between(*span).values) for span in spans)
+        if after >= max(_WORKS_ON * before, _BUSY):
+            clause = f"the results of the load driver end {format_duration(rest)} before the run, while {subject.host}"
+            yield DriverClause(f"{clause} worked on as before", "see whether they are whole")
+            return
+    of = f"{format_duration(rest)} of {format_duration(end - start)}"
+    yield DriverClause(
+        f"the load driver had next to no requests answered in the last {of}: that part was not under load"
+    )
 
 
-def describe_failures(recorded: RecordedSignals, findings: Sequence[Finding]) -> Iterator[str]:
-    """Yield a sentence on the share of failed requests from 1 % on, unless a doubt or an objective covers failures."""
-    requests = _find_requests(recorded, findings)
-    if requests and requests.share >= _SOME_FAILED and not any(doubt_failures(recorded, findings)):
-        yield f"{_format_share(requests.share)} failed, and no objective says how many may."
+def find_loaded_span(recorded: RecordedSignals) -> tuple[int, int] | None:
+    """Return when (UTC ns) the load of the load drivers began and ended; None without one.
 
-
-def describe_early_ends(recorded: RecordedSignals, start: int, end: int) -> Iterator[str]:
-    """Yield a sentence for each load driver whose load ended long before a run from `start` to `end` (UTC ns)."""
-    for samples in recorded.of(_DONE).values():
-        under_load = _find_times_under_load(samples)
-        if not len(under_load):
-            continue
-        rest = end - max(int(under_load[-1]), _find_last_users(recorded))
-        if rest > compute_long_absence(end - start):
-            of = f"{format_duration(rest)} of {format_duration(end - start)}"
-            yield f"The load driver had next to no requests answered in the last {of}: that part was not under load."
-
-
-def _find_last_users(recorded: RecordedSignals) -> int:
-    """Return when (UTC ns) enough users for a load were last at work; 0 if unknown."""
-    return max((int(_find_times_under_load(users).max(initial=0)) for users in recorded.of(USERS).values()), default=0)
+    It ends with the last requests, or when the last users enough for a load were at work.
+    """
+    under_load = [times for samples in recorded.of(DONE).values() if len(times := _find_times_under_load(samples))]
+    if not under_load:
+        return None
+    users = [int(_find_times_under_load(users).max(initial=0)) for users in recorded.of(USERS).values()]
+    return min(int(times[0]) for times in under_load), max(*users, 0, *(int(times[-1]) for times in under_load))
 
 
 def _find_times_under_load(samples: Samples) -> Times:
@@ -145,113 +85,6 @@ def _find_times_under_load(samples: Samples) -> Times:
     done = samples.present
     reached = float(np.quantile(done.values, _REACHED)) if len(done.values) else 0.0
     return done.times[done.values >= _LEAST_LOAD * reached] if reached else done.times[:0]
-
-
-class _Requests(NamedTuple):
-    """The rates (per s) of answered requests, and of failed requests among them, in steps of `step` ns."""
-
-    times: Times
-    done: Values
-    failed: Values
-    step: int
-
-    @property
-    def share(self) -> float:
-        """The share of the answered requests that failed."""
-        return float(self.failed.sum() / self.done.sum())
-
-
-def _count_bad_minutes(requests: _Requests, minutes: int, often: float) -> tuple[int, float]:
-    """Return in how many minutes at least the share `often` of requests failed, and the highest share.
-
-    Requests are counted in spans of `minutes`.
-    """
-    minute = (requests.times - requests.times[0]) // (minutes * _MINUTE)
-    minute = np.minimum(minute, max(0, minute[-1] - 1))  # the last span, which may be short, belongs to the one before
-    done, failed = (np.bincount(minute, weights=values) for values in (requests.done, requests.failed))
-    bad = (failed >= often * done) & (failed * requests.step >= _ENOUGH_FAILED * SECOND)
-    return minutes * int(bad.sum()), float((failed[bad] / done[bad]).max(initial=0.0))
-
-
-def _list_broken_operations(recorded: RecordedSignals) -> list[tuple[str, float]]:
-    """Return the operations of which at least half of the requests failed, each with its share of failed requests."""
-    failed_of = {subject.key: samples for subject, samples in recorded.of(_FAILED_OF_ONE).items()}
-    broken: list[tuple[str, float]] = []
-    for subject, done in recorded.of(_DONE_OF_ONE).items():
-        failed = failed_of.get(subject.key)
-        if failed is None:
-            continue
-        together = _combine_requests(done, failed)
-        enough = together.failed.sum() * together.step >= _ENOUGH_FAILED * SECOND
-        if enough and together.share >= _USUALLY_FAILED:
-            broken.append((subject.instance or "", together.share))
-    return broken
-
-
-def _find_requests(recorded: RecordedSignals, findings: Sequence[Finding]) -> _Requests | None:
-    """Return the rates of requests; None if they were not recorded, or if an objective judges failures."""
-    judged = any(
-        finding.pack.pack == OBJECTIVE and finding.rule.signal == _SHARE and finding.outcome in JUDGED
-        for finding in findings
-    )
-    done, failed = (next(iter(recorded.of(name).values()), None) for name in (_DONE, _FAILED))
-    if judged or done is None or failed is None:
-        return None
-    together = _combine_requests(done, failed)
-    return together if together.done.any() else None
-
-
-def _combine_requests(done: Samples, failed: Samples) -> _Requests:
-    step = done.interval or _MINUTE
-    done, failed = done.present, failed.present
-    times, at, other = np.intersect1d(done.times, failed.times, return_indices=True)
-    return _Requests(times, done.values[at], failed.values[other], step)
-
-
-def _format_share(share: float) -> str:
-    return f"{format_value(100 * share, '%')} of the requests of the load driver"
-
-
-def doubt_slowed_responses(recorded: RecordedSignals, findings: Sequence[Finding]) -> Iterator[Doubt]:
-    """Yield a doubt if responses took far longer in a later part of the load while no more requests were answered."""
-    waits = _find_waits(recorded, findings)
-    if waits is not None and (clause := waits.slowed(_LONG_S)):
-        yield Doubt(f"requests of the load driver {clause}", _OBJECTIVE_OF_TIMES)
-
-
-def describe_slow_responses(recorded: RecordedSignals, findings: Sequence[Finding]) -> Iterator[str]:
-    """Yield sentences on slow responses, unless a doubt or an objective covers response times."""
-    waits = _find_waits(recorded, findings)
-    if waits is None or any(doubt_slowed_responses(recorded, findings)):
-        return
-    if clause := waits.slowed(_NOTABLE_S):
-        yield f"Requests of the load driver {clause}; no objective limits that."
-    mean = float(np.average(waits.waited, weights=waits.done))
-    if mean >= _LONG_S:
-        yield f"Requests of the load driver took {format_value(mean, 's')} in the mean, and no objective limits that."
-
-
-def _find_waits(recorded: RecordedSignals, findings: Sequence[Finding]) -> _Waits | None:
-    """Return the response times in parts of the load; None if not recorded, or judged by an objective."""
-    judged = any(
-        finding.pack.pack == OBJECTIVE and "response" in finding.rule.signal and finding.outcome in JUDGED
-        for finding in findings
-    )
-    done, waited = (next(iter(recorded.of(name).values()), None) for name in (_DONE, _WAITED))
-    if judged or done is None or waited is None:
-        return None
-    done, waited = done.present, waited.present
-    times, at, other = np.intersect1d(done.times, waited.times, return_indices=True)
-    rates = done.values[at]
-    if not len(times) or not rates.any():
-        return None
-    span = int(times[-1] - times[0])
-    part = int(max(SHORTEST_ABSENCE, LEAST_SHARE_ABSENT * span))
-    place = np.minimum((times - times[0]) // part, max(0, span // part - 1))
-    sums, together = np.bincount(place, weights=rates), np.bincount(place, weights=rates * waited.values[other])
-    answered = sums > 0
-    counts = np.bincount(place)
-    return _Waits(sums[answered] / counts[answered], together[answered] / sums[answered], part)
 
 
 def find_clock_offset(signals: RecordedSignals) -> DriverClock | None:

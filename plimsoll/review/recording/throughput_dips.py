@@ -1,26 +1,37 @@
 """Dips of throughput: times in which a load driver had far fewer requests answered than in the rest of its load.
 
 What was offered meanwhile tells whether the system answered less: the users at work or, of a driver that has none, the
-requests in flight. As work is measured by the users at work, ramps, stairs and the curve of a day are no dips.
+requests in flight; of an operation, the other requests. As work is measured by them, ramps, stairs and the curve of a
+day are no dips.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
 from typing import Literal
 
 import numpy as np
 
+from plimsoll.analysis.episodes import count_cycles
 from plimsoll.analysis.filters import find_runs, smooth_mean
 from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.log import Values
+from plimsoll.model.remark import join_names
 from plimsoll.model.run import Phase
 from plimsoll.model.samples import Samples
 from plimsoll.model.times import SECOND, format_duration
 from plimsoll.model.value_text import format_percent
 from plimsoll.review.doubts import SHORTEST_ABSENCE, compute_long_absence
-from plimsoll.review.findings import Doubt
 from plimsoll.review.phases.found_phases import average_on_grid
 from plimsoll.review.phases.throughput_loss import fill_gaps, has_ramp
 from plimsoll.review.recorded_signals import RecordedSignals
+from plimsoll.review.recording.driver_tests import (
+    DONE,
+    DriverClause,
+    DriverOperation,
+    DriverTest,
+    list_operations,
+    list_tests,
+)
 
 # Our choices.
 _STEP = 10 * SECOND
@@ -36,6 +47,9 @@ _FEWEST_STEPS = 12
 # Less than two and five minutes, as noise hides a part.
 _LONG_STOP, _LONG = 110 * SECOND, SHORTEST_ABSENCE - 10 * SECOND
 _LONG_DIP, _NOTABLE = 60 * SECOND, 25 * SECOND
+_OF_STEP = 30  # requests of an operation in each step
+_REPLACED = 2.0  # times as many requests of another operation meanwhile: the script went on to it
+_CHECK_OPERATION = "see whether the script left it out or it could not be reached"
 _CHECK_PAUSE = "see whether it paused or the system did not answer"
 _Offered = Literal["held", "away", "unknown"]
 
@@ -61,40 +75,51 @@ class _Dip:
         return self.left < _NEXT_TO_NONE
 
 
-def doubt_unanswered(recorded: RecordedSignals, phases: Sequence[Phase]) -> Iterator[Doubt]:
-    """Yield a doubt for each load driver whose throughput dipped for long, within `phases` if any are set by hand."""
-    yield from (
-        Doubt(f"the load driver {text}", _CHECK_PAUSE) for text, is_long in _describe_dips(recorded, phases) if is_long
-    )
+def judge_dips(recorded: RecordedSignals, phases: Sequence[Phase]) -> Iterator[DriverClause]:
+    """Yield clauses on dips of the load drivers' throughput, within `phases` if any are set by hand, and on pauses.
+
+    Long dips make doubts. If there are none, an operation may have dipped while others went on.
+    """
+    dips = list(_describe_dips(recorded, phases))
+    yield from dips
+    if not any(dip.advice for dip in dips):
+        yield from _describe_operations(recorded)
+    for done in recorded.of(DONE).values():
+        tests, step = list_tests(done), done.interval or 0
+        if pauses := [format_duration(after.start - before.end - step) for before, after in pairwise(tests)]:
+            between = f"with {join_names(pauses, 2)} between them without requests"
+            yield DriverClause(f"the load driver had {len(tests):,} tests, {between}; each was judged")
 
 
-def describe_pauses(recorded: RecordedSignals, phases: Sequence[Phase]) -> Iterator[str]:
-    """Yield sentences on dips of throughput that are too short for a doubt, or in which the load driver paused."""
-    yield from (f"The load driver {text}." for text, is_long in _describe_dips(recorded, phases) if not is_long)
-
-
-def _describe_dips(recorded: RecordedSignals, phases: Sequence[Phase]) -> Iterator[tuple[str, bool]]:
-    """Yield a clause on the dips of each load driver by what was offered meanwhile, and whether it makes a doubt."""
-    for subject, done in recorded.of("client.requests").items():
+def _describe_dips(recorded: RecordedSignals, phases: Sequence[Phase]) -> Iterator[DriverClause]:
+    """Yield a clause on the dips in each test of a load driver, by what was offered meanwhile."""
+    for subject, done in recorded.of(DONE).items():
         users, waiting = (recorded.of(f"client.{name}").get(subject) for name in ("users", "in_flight"))
-        dips = list(_find_dips(done, users, waiting))
-        within = [phase for phase in phases if phase.start < done.times[-1] and phase.end > done.times[0]]
-        if within:
-            dips = [dip for dip in dips if any(phase.start <= dip.begin and dip.end <= phase.end for phase in within)]
-        spans = within or [Phase("", int(done.times[0]), int(done.times[-1]))]
-        long = compute_long_absence(sum(phase.end - phase.start for phase in spans))
-        for offered, meanwhile in _MEANWHILE.items():
-            chosen = [dip for dip in dips if dip.offered == offered]
-            stops = [dip for dip in chosen if dip.is_stop]
-            longest, total = (max((dip.lost for dip in stops), default=0), sum(dip.lost for dip in chosen))
-            if offered == "held":
-                is_long, is_notable = longest >= _LONG_STOP or total >= _LONG, total >= _NOTABLE
-            else:
-                is_long = offered == "unknown" and (longest >= _LONG or sum(dip.lost for dip in stops) >= long)
-                is_notable = longest >= _LONG_STOP or (offered == "unknown" and total >= _LONG)
-            if is_notable:
-                counted = stops if longest >= _LONG_STOP else chosen
-                yield f"{_format_dips(counted)}{meanwhile}", is_long
+        for test in list_tests(done):
+            dips = list(_find_dips(test, done, users, waiting))
+            within = [phase for phase in phases if phase.start < test.end and phase.end > test.start]
+            if within:
+                dips = [
+                    dip for dip in dips if any(phase.start <= dip.begin and dip.end <= phase.end for phase in within)
+                ]
+            spans = within or [Phase("", test.start, test.end)]
+            long = compute_long_absence(sum(phase.end - phase.start for phase in spans))
+            for offered, meanwhile in _MEANWHILE.items():
+                chosen = [dip for dip in dips if dip.offered == offered]
+                is_notable, is_long = _classify_dips(chosen, offered, long)
+                if is_notable:
+                    clause = f"the load driver {_format_dips(chosen, test)}{meanwhile}"
+                    yield DriverClause(clause, _CHECK_PAUSE if is_long else "")
+
+
+def _classify_dips(dips: Sequence[_Dip], offered: _Offered, long: float) -> tuple[bool, bool]:
+    """Return whether dips with the same offer are worth a sentence, and whether they make a doubt."""
+    stops = [dip for dip in dips if dip.is_stop]
+    longest, total = (max((dip.lost for dip in stops), default=0), sum(dip.lost for dip in dips))
+    if offered == "held":
+        return total >= _NOTABLE, longest >= _LONG_STOP or total >= _LONG
+    is_long = offered == "unknown" and (longest >= _LONG or sum(dip.lost for dip in stops) >= long)
+    return longest >= _LONG_STOP or (offered == "unknown" and total >= _LONG), is_long
 
 
 _MEANWHILE: dict[_Offered, str] = {
@@ -104,56 +129,120 @@ _MEANWHILE: dict[_Offered, str] = {
 }
 
 
-def _format_dips(dips: Sequence[_Dip]) -> str:
-    """Return how much less was answered in the dips, and for how long."""
+def _describe_operations(recorded: RecordedSignals) -> Iterator[DriverClause]:
+    """Yield a clause on the operation that dipped most while others went on, in each test.
+
+    Operations with few of the requests are named last, and make no doubt.
+    """
+    operations = list(list_operations(recorded))
+    for of_all in recorded.of(DONE).values():
+        for test in list_tests(of_all):
+            lost = [(one, dips) for one in operations if (dips := _find_dips_of_one(test, one, of_all, operations))]
+            lost.sort(key=lambda pair: (not pair[0].is_main, -sum(dip.lost for dip in pair[1])))
+            if lost:
+                worst, *names = [f"“{one.name}”" for one, _ in lost]
+                more = f", and so with {join_names(names, 2)}" if names else ""
+                clause = f"the load driver {_format_dips(lost[0][1], test, f' of {worst}')} while others went on{more}"
+                yield DriverClause(clause, _CHECK_OPERATION if lost[0][0].is_main else "")
+
+
+def _format_dips(dips: Sequence[_Dip], test: DriverTest, of: str = "") -> str:
+    """Return how much less was answered in the dips (of operations: ` of “Pay”`), and for how long."""
+    stops = [dip for dip in dips if dip.is_stop]
+    dips = stops if max((dip.lost for dip in stops), default=0) >= _LONG_STOP else dips
     left = float(np.average([dip.left for dip in dips], weights=[dip.end - dip.begin for dip in dips]))
     few = "next to no requests" if left < _NEXT_TO_NONE else f"only {format_percent(left)} of the usual requests"
     lengths = [dip.end - dip.begin if left >= _NEXT_TO_NONE else dip.lost for dip in dips]
     total, longest = (format_duration(round(length / _STEP) * _STEP) for length in (sum(lengths), max(lengths)))
     if len(dips) == 1:
-        return f"had {few} answered for {total} {'at the end' if dips[0].ends_load else 'in the middle'} of its load"
-    return f"had {few} answered for {total} in all, in {len(dips):,} pauses of at most {longest},"
+        whole = test.place.removeprefix(" in ") or "its load"
+        return f"had {few}{of} answered for {total} {'at the end' if dips[0].ends_load else 'in the middle'} of {whole}"
+    return f"had {few}{of} answered for {total} in all, in {len(dips):,} pauses of at most {longest},{test.place}"
 
 
-def _find_dips(done: Samples, users: Samples | None, waiting: Samples | None) -> Iterator[_Dip]:
-    """Yield the dips in a load driver's answered requests; a dip at the end only if the offered load stayed."""
-    step = max(done.interval or 0, _STEP)
-    start = int(done.present.times[0])
-    count = (int(done.present.times[-1]) - start) // step + 1
-    times = start + np.arange(count) * step
-    rates = fill_gaps(average_on_grid(done.present, start, step, count))
-    level, by = float(np.quantile(rates, _USUAL)), users or waiting
-    share = np.ones(count) if by is None else np.interp(times, by.present.times, by.present.values)
+def _find_dips(test: DriverTest, done: Samples, users: Samples | None, waiting: Samples | None) -> Iterator[_Dip]:
+    """Yield the dips in a load driver's answered requests in a test."""
+    rates = _Rates(test, done, max(done.interval or 0, _STEP))
+    by = users or waiting
+    share = np.ones(len(rates.times)) if by is None else np.interp(rates.times, by.present.times, by.present.values)
     share = share / (float(np.quantile(share, _USUAL)) or 1.0)
-    usual = level * np.clip(share, _LEAST_USERS, 1)
-    low = rates < _FEWER * usual
-    runs = find_runs(low)
-    if count < _FEWEST_STEPS or not level or not runs:
-        return
-    tell = users is not None and not has_ramp(rates, share, step)
-    shortest = max(_BY_CHANCE, np.ceil(_BY_CHANCE / (1.01 - float(low.mean())) ** 2))
-    steady = _is_steady(rates[~low] / usual[~low])
-    for first, stop in runs:
-        inner = slice(first + 1, stop - 1) if stop - first > 3 else slice(first, stop)
-        left, at_work = float(rates[inner].sum() / usual[inner].sum()), float(np.median(share[inner]))
-        offered = _classify_offer(at_work, tell, users is None and waiting is not None)
-        near = slice(max(first - 1, 0), stop + 1)
-        lacked = np.clip(usual[near] - rates[near], 0, None)
-        lost = int((lacked / usual[near]).sum() * step)
-        counts = first and stop - first >= shortest and lacked.sum() * step >= _FEWEST_LACKED * SECOND
-        # Rates that vary fall to a half by themselves, but they do not stay at nothing for minutes.
-        is_long = (
-            lost >= _LONG_STOP or steady if left < _NEXT_TO_NONE else steady and (stop - first) * step >= _LONG_DIP
-        )
-        if counts and is_long and (stop < count or offered == "held"):
-            yield _Dip(int(times[first]) - step, int(times[stop - 1]), lost, left, offered, stop == count)
+    if users is not None and not has_ramp(rates.values, share, rates.step):
+        yield from rates.find_dips(share, lambda at_work: "away" if at_work < _AWAY else "held")
+    else:
+        is_waiting = users is None and waiting is not None
+        yield from rates.find_dips(share, lambda at_work: "held" if is_waiting and at_work >= _HELD else "unknown")
 
 
-def _classify_offer(at_work: float, of_users: bool, of_waiting: bool) -> _Offered:
-    """Return what was offered in a dip, from the share `at_work` of the usual users or requests in flight."""
-    if of_users:
-        return "away" if at_work < _AWAY else "held"
-    return "held" if of_waiting and at_work >= _HELD else "unknown"
+def _find_dips_of_one(
+    test: DriverTest, one: DriverOperation, of_all: Samples, operations: Sequence[DriverOperation]
+) -> list[_Dip]:
+    """Return the dips of an operation in a test, if long; none if the script has it in one phase or now and then.
+
+    Its steps are so long that they have `_OF_STEP` requests, of which half are hardly ever missing by chance.
+    """
+    done = test.cut(one.done)
+    mean = float(done.values.mean()) if len(done.values) else 0.0
+    if mean * (test.end - test.start) < _OF_STEP * _FEWEST_STEPS * SECOND:
+        return []
+    rates = _Rates(test, one.done, int(max(done.interval or 0, _STEP, np.ceil(_OF_STEP / mean / 10) * _STEP)))
+    share = _Rates(test, of_all, rates.step).values - rates.values
+    share = share / (float(np.quantile(share, _USUAL)) or 1.0)
+    found = rates.find_dips(share, lambda at_work: "held" if at_work >= _FEWER else "unknown")
+    dips = [dip for dip in found if dip.offered == "held"]
+    if not _classify_dips(dips, "held", 0)[1]:
+        return []
+    absent = np.any([(rates.times > dip.begin) & (rates.times <= dip.end) for dip in dips], axis=0)
+    if 2 * absent.sum() > len(absent) and count_cycles(rates.values):
+        return []
+    in_ramp = float(np.median(share[~absent])) < _HELD * float(np.median(share[absent]))
+    begins_late = rates.values[: SHORTEST_ABSENCE // rates.step + 1].max() < _NEXT_TO_NONE * rates.values.max()
+    others = (_Rates(test, other.done, rates.step).values for other in operations if other.name != one.name)
+    lacked = float(rates.values[~absent].mean() - rates.values[absent].mean())
+    is_replaced = any(
+        other[absent].mean() >= _REPLACED * other[~absent].mean() and other[absent].mean() >= _FEWER * lacked
+        for other in others
+    )
+    return [] if is_replaced or (dips[-1].ends_load and (in_ramp or begins_late)) else dips
+
+
+class _Rates:
+    """The rates (per s) of answered requests in steps of `step` ns of a test."""
+
+    def __init__(self, test: DriverTest, done: Samples, step: int) -> None:
+        self.step = step
+        self.times = test.start + np.arange((test.end - test.start) // step + 1) * step
+        self.values = fill_gaps(average_on_grid(test.cut(done), test.start, step, len(self.times)))
+
+    def find_dips(self, share: Values, classify: Callable[[float], _Offered]) -> Iterator[_Dip]:
+        """Yield the dips; a dip at the end only if the offered load stayed.
+
+        `share` is the share of the usual offered load in each step; `classify` says what was offered at such a share.
+        """
+        step, rates, count = self.step, self.values, len(self.times)
+        level = float(np.quantile(rates, _USUAL))
+        # While the driver paused, nothing tells one quiet step from the next.
+        pauses = (share < _AWAY) & (rates < _NEXT_TO_NONE * level)
+        usual = level * np.where(pauses, 1, np.clip(share, _LEAST_USERS, 1))
+        low = rates < _FEWER * usual
+        runs = find_runs(low)
+        if count < _FEWEST_STEPS or not level or not runs:
+            return
+        shortest = max(_BY_CHANCE, np.ceil(_BY_CHANCE / (1.01 - float(low.mean())) ** 2))
+        steady = _is_steady(rates[~low] / usual[~low])
+        for first, stop in runs:
+            inner = slice(first + 1, stop - 1) if stop - first > 3 else slice(first, stop)
+            left = float(rates[inner].sum() / usual[inner].sum())
+            offered = classify(float(np.median(share[inner])))
+            near = slice(max(first - 1, 0), stop + 1)
+            lacked = np.clip(usual[near] - rates[near], 0, None)
+            lost = int((lacked / usual[near]).sum() * step)
+            counts = first and stop - first >= shortest and lacked.sum() * step >= _FEWEST_LACKED * SECOND
+            # Rates that vary fall to a half by themselves, but they do not stay at nothing for minutes.
+            is_long = (
+                lost >= _LONG_STOP or steady if left < _NEXT_TO_NONE else steady and (stop - first) * step >= _LONG_DIP
+            )
+            if counts and is_long and (stop < count or offered == "held"):
+                yield _Dip(int(self.times[first]) - step, int(self.times[stop - 1]), lost, left, offered, stop == count)
 
 
 def _is_steady(rates: Values) -> bool:

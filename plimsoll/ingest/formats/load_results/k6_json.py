@@ -5,7 +5,7 @@ import json
 import polars as pl
 from polars.exceptions import PanicException, PolarsError
 
-from plimsoll.ingest.formats.load_results.k6_csv import DURATIONS, USERS, select_requests
+from plimsoll.ingest.formats.load_results.k6_csv import COUNTED, DURATIONS, USERS, select_requests
 from plimsoll.ingest.formats.load_results.requests import log_of
 from plimsoll.ingest.reading import ReadOptions
 from plimsoll.ingest.shared.text import Text
@@ -28,7 +28,7 @@ _SCHEMA = pl.Schema(
         ),
     }
 )
-_METRICS = (*DURATIONS, USERS)
+_METRICS = (*DURATIONS, USERS, *COUNTED)
 _LINE = "line"
 _BLOCK = 32 << 20
 

@@ -4,7 +4,7 @@ The series have the host `DRIVER`, since a load driver measures the whole system
 requests, `load_driver_operation` the requests of each operation.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
@@ -36,6 +36,7 @@ _MOST_OPERATIONS = 30
 _LONGEST_DAYS = 31
 _UNANSWERED = 60 * SECOND  # our choice: users who wait no longer after the last request are about to end
 _LEAST_OF_RUN = 10  # requests; fewer, months from the rest, are of a damaged time
+_PAUSE, _LEAST_BESIDE = 570 * SECOND, 30  # ten minutes, less what steps hide, with so many requests in them beside it
 _PERCENTILES = (0.5, 0.95, 0.99)
 __all__ = ["DRIVER", "Requests", "log_of"]
 
@@ -45,7 +46,8 @@ class Requests:
     """Requests in any order: for each request its start and end (UTC ns), its operation, and whether it failed.
 
     `failed` is None if the file does not tell. `users` are times (UTC ns) and the number of active users from each time
-    on. `counters` are the counters of hosts in the same file.
+    on. `counters` are the counters of hosts in the same file. `beside` has the times (UTC ns) and counts of what the
+    driver counts beside requests, by field.
     """
 
     start: NDArray[np.int64]
@@ -54,6 +56,7 @@ class Requests:
     failed: NDArray[np.bool_] | None
     users: tuple[Times, Values] | None = None
     counters: AgentCounters = field(default_factory=AgentCounters)
+    beside: Mapping[str, tuple[Times, Values]] = field(default_factory=dict[str, tuple[Times, Values]])
 
 
 def log_of(path: Path, name: str, requests: Requests, remarks: Remarks) -> Log:
@@ -76,7 +79,7 @@ def log_of(path: Path, name: str, requests: Requests, remarks: Remarks) -> Log:
         inside = _select_within(requests, span)
         start, end, operation = requests.start[inside], requests.end[inside], requests.operation.filter(inside)
         failed = None if requests.failed is None else requests.failed[inside]
-        run = Requests(start, end, operation, failed, requests.users)
+        run = Requests(start, end, operation, failed, requests.users, beside=requests.beside)
         edges = _compute_edges(span, step)
         columns = _build_table(run, codes.filter(inside), operations, edges) if len(requests.start) else {}
         tables.append((edges, columns | requests.counters.columns(edges)))
@@ -89,22 +92,39 @@ def log_of(path: Path, name: str, requests: Requests, remarks: Remarks) -> Log:
 
 
 def _find_run_spans(requests: Requests) -> list[tuple[int, int]]:
-    """Return the start and end (UTC ns) of each run; a pause between two runs is longer than either of these runs.
+    """Return the start and end (UTC ns) of each run; the times between them have no rows.
 
-    The last run lasts as long as users wait for responses, or counters of hosts are recorded in the same file.
+    A pause between two runs is longer than either of these runs, or at least ten minutes in which no request waited: a
+    system that does not answer keeps requests waiting. The last run lasts as long as users wait for responses, or
+    counters of hosts are recorded in the same file.
     """
     recorded = requests.counters.times
     order = np.argsort(requests.start, kind="stable")
     start, end = requests.start[order], np.maximum.accumulate(requests.end[order])
     if not len(start):
         start = end = recorded
-    edges = [0, *run_starts(start, end), len(start)]
-    spans = [(int(start[first]), int(end[last - 1])) for first, last in pairwise(edges)]
     times, users = requests.users or (recorded, recorded)
+    pauses = [] if len(recorded) else _find_pauses(start, end, np.sort(times[users > 0]))
+    edges = [0, *sorted({*run_starts(start, end), *pauses}), len(start)]
+    spans = [(int(start[first]), int(end[last - 1])) for first, last in pairwise(edges)]
     waiting = max(int(times[users > 0].max(initial=0)), int(recorded.max(initial=0)))
     if waiting - spans[-1][1] > _UNANSWERED:
         spans[-1] = spans[-1][0], waiting
     return spans
+
+
+def _find_pauses(start: Times, end: Times, at_work: Times) -> list[int]:
+    """Return the index of the first request after each pause of ten minutes of a load driver that was busy beside it.
+
+    `start` are the times of requests (UTC ns, ascending), `end` the times at which all requests begun so far were done.
+    A time `at_work` within a pause shows that users were at work in it, so that it is none.
+    """
+    at = np.flatnonzero(start[1:] - end[:-1] >= _PAUSE) + 1
+    first, last = end[at - 1], start[at]
+    none_at_work = np.searchsorted(at_work, first, side="right") == np.searchsorted(at_work, last)
+    before = at - np.searchsorted(start, first - _PAUSE)
+    after = np.searchsorted(start, last + _PAUSE) - at
+    return at[none_at_work & (np.minimum(before, after) >= _LEAST_BESIDE)].tolist()
 
 
 def _select_within(requests: Requests, span: tuple[int, int]) -> NDArray[np.bool_]:
@@ -125,6 +145,10 @@ def _build_table(requests: Requests, codes: pl.Series, operations: Sequence[str]
     columns[make_driver_series("requests_begun")] = np.bincount(steps, minlength=len(seconds)) / seconds
     waited = _sum_waits(requests.start, edges) - _sum_waits(requests.end, edges)
     columns[make_driver_series("in_flight")] = np.diff(waited) / seconds
+    for name, (times, counts) in requests.beside.items():
+        inside = (times >= edges[0]) & (times <= edges[-1])
+        at = np.clip(_find_edges(times[inside], edges) - 1, 0, len(edges) - 2)
+        columns[make_driver_series(name)] = np.bincount(at, weights=counts[inside], minlength=len(seconds)) / seconds
     if requests.users is not None:
         columns[make_driver_series("users")] = _average_steps(*requests.users, edges)
     if len(operations) > 1:
