@@ -265,8 +265,8 @@ def _is_no_ramp_down(sinking: _Fall, length: int) -> bool:
 
 def _is_steady(offered: Values, fall: _Fall, fell: float) -> bool:
     """Return whether the median of the offered load hardly fell while less work was done, less for each of it, too."""
-    stayed = float(np.median(offered[fall.first : fall.last])) / float(np.median(offered[: fall.first]))
-    return stayed >= _STAYED and fall.after <= fell * min(stayed, 1.0) * fall.before
+    during, before = float(np.median(offered[fall.first : fall.last])), float(np.median(offered[: fall.first]))
+    return during >= _STAYED * before and fall.after * before <= fell * min(during, before) * fall.before
 
 
 def _is_clear(fall: _Fall, parts: int, *, is_driver: bool) -> bool:
