@@ -108,11 +108,8 @@ def answer(insights: Insights, zone: Zone) -> Iterator[Line]:
     first = build_first_screen(insights)
     if first.cause:
         yield ((first.cause, "bold"),)
-    if first.next:
-        yield (first.next,)
-    if first.clients:
-        yield (first.clients,)
-    yield from ((f"Also: {sentence}",) for sentence in review.reasons[1:])
+    also = (f"Also: {sentence}" for sentence in review.reasons[1:])
+    yield from ((text,) for text in (first.next, first.clients, *also) if text)
     yield (f"{summarize_crossed(review.findings)} · {review.coverage.text}",)
     yield (dim_text(describe_scope(review, zone)),)
     if phases := describe_phases(review, zone):
