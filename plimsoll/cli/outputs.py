@@ -29,7 +29,9 @@ def refuse_overwriting(logs: Sequence[Log], *outputs: Path | None, also_read: Se
         except (OSError, RuntimeError):  # RuntimeError: a loop of links
             raise Unusable(f"{output}: cannot be written: is a link that leads nowhere; name another file") from None
         if not place.parent.is_dir():
-            raise Unusable(f"{output}: there is no folder {output.parent}; create it, or name another file")
+            raise Unusable(
+                f"{output}: cannot be written: there is no folder {output.parent}; create it, or name another"
+            )
         if place in inputs:
             raise Unusable(f"{output}: is one of the logs; name another file to write to")
         if place in read:
