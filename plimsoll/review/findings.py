@@ -116,8 +116,11 @@ class Finding:
         return crossings if self.ended is None else crossings.until(self.ended)
 
     def of_samples(self, crossings: CrossingColumns) -> CrossingColumns:
-        """Return the crossings, those by a mean from the first to the last sample past the limit."""
-        if not self.track or not self.sampled:
+        """Return the crossings, those by a mean from the first to the last sample past the limit.
+
+        A crossing of a rule for a phase stays within the phase.
+        """
+        if not self.track or not self.sampled or self.rule.phase:
             return crossings
         return crossings.of_samples(self.sampled, self.track.healthy, self.track.window)
 

@@ -45,7 +45,7 @@ def test_a_short_log_with_a_breach_throughout_is_not_healthy(reviewed, rows):
         "Not known. No warning or critical threshold could be judged: the recording is too short to judge a threshold that was crossed in it: "
     )
     assert "it should stay below 80 %, and a crossing counts after 5 min." in first
-    assert tally.endswith("3 were recorded too briefly, 61 were not recorded")
+    assert tally.endswith("3 were recorded too briefly, 62 were not recorded")
     assert "remark: what was judged of WEB01" in done.err
     assert "cpu-busy (5 min), cpu-pinned (5 min)" in done.err
     assert (result["verdict"], result["counts"]["too-short"]) == ("unknown", 3)
@@ -103,10 +103,10 @@ def test_the_worst_value_says_that_it_is_a_mean(reviewed):
     mean = the_rule(result, "memory-available")["worst"]
     assert mean > 10 * GB
     (outcome,) = [line for line in done.out.splitlines() if line.startswith("  Available memory  ")]
-    assert re.search(r"lowest 5 min mean [\d.]+ GB", outcome)
-    assert re.search(r"GB \(5 min mean\)", result["headline"])
+    assert re.search(r"lowest 1 min mean [\d.]+ GB", outcome)
+    assert re.search(r"GB \(1 min mean\)", result["headline"])
     section = report[report.index('id="held"') : report.index('id="statistics"')]
-    assert re.search(r"<small>lowest 5 min mean</small> <b>[\d.]+ GB</b>", section)
+    assert re.search(r"<small>lowest 1 min mean</small> <b>[\d.]+ GB</b>", section)
 
 
 @pytest.mark.parametrize(("last", "is_known"), [(60, True), (105, False)])

@@ -107,7 +107,7 @@ def test_a_crossing_of_more_than_half_of_what_counts_is_a_doubt_in_a_short_log(r
     _, found = reviewed(columns | {CPU: [20] * 12 + [88] * 26 + [20] * 12})
     assert found["headline"] == (
         "Not known. 12 warning and critical thresholds held, but the recording is too short to judge a threshold that was crossed in it: "
-        "Processor time of WEB01 went above its limit for 3 min 10 s, at worst 88 % (1 min mean); it should stay below "
+        "Processor time of WEB01 went above its limit for 4 min 20 s, at worst 88 % (1 min mean); it should stay below "
         "80 %, and a crossing counts after 5 min."
     )
 
@@ -120,14 +120,14 @@ def test_a_crossing_of_more_than_half_of_what_counts_is_a_doubt_in_a_short_log(r
             {CPU: 20},
             "Processors healthy; nothing else was judged. Every judged warning and critical threshold "
             "held; closest was Processor time of WEB01 with 20 % (1 min mean), limit < 80 %. Only 3 "
-            "of 62 thresholds that apply were judged.",
+            "of 63 thresholds that apply were judged.",
         ),
         (
             '["memory"]',
             {MEMORY: 8000},
             "Memory healthy; nothing else was judged. Every judged warning and critical threshold held; "
-            "closest was Available memory of WEB01 with 7.81 GB (5 min mean), limit ≥ 1,000 MB. "
-            "Only 4 of 67 thresholds that apply were judged.",
+            "closest was Available memory of WEB01 with 7.81 GB (1 min mean), limit ≥ 1,000 MB. "
+            "Only 4 of 68 thresholds that apply were judged.",
         ),
         (
             '["cpu", "memory"]',
