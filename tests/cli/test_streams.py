@@ -45,6 +45,7 @@ def test_a_full_disk_is_told():
 @pytest.mark.skipif(os.name == "nt", reason="Windows ends processes without asking them")
 def test_who_is_ended_leaves_no_half_written_file(tmp_path):
     log, out = tmp_path / "log.csv", tmp_path / "out" / "log.lp"
+    out.parent.mkdir()
     write_big_log(log, rows=5000, columns=200)
     with subprocess.Popen([sys.executable, "-m", "plimsoll", "convert", log, "--as", "lp", "--out", out]) as converting:
         while converting.poll() is None and not list(out.parent.glob(".*")):
