@@ -28,7 +28,7 @@ def _run(tmp_path, objective, elapsed=120, failed=lambda at: False, labels=("pag
 
 
 def test_an_objective_that_is_met_is_judged_and_the_run_stays_healthy(tmp_path):
-    review_result = _run(tmp_path, '\n[objective]\nresponse_p95 = "500 ms"\nerrors = "< 0.1 %"\n')
+    review_result = _run(tmp_path, '\n[objective]\nresponse_p95 = "500 ms"\nerrors = "< 0.1 %"\n', seconds=2100)
     assert review_result.verdict == "healthy"
     rules = [rule for rule in review_result.document.rules if rule.rule.startswith("objective-")]
     assert {rule.rule: rule.state for rule in rules} == {
