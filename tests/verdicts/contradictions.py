@@ -11,8 +11,9 @@ from plimsoll.insights.trends.insight import INSIGHT as TRENDS
 from plimsoll.insights.trends.insight import describe_trend
 from plimsoll.model.document import Paragraph, Section, join_plain_text
 from plimsoll.model.times import SECOND
-from plimsoll.report.comparison.document import TITLES, build_blocks
+from plimsoll.report.comparison.document import build_blocks
 from plimsoll.report.comparison.json_document import build_document
+from plimsoll.report.comparison.tables import TITLES
 from plimsoll.report.first_screen import build_first_screen
 from plimsoll.review.findings import CROSSED, JUDGED
 from plimsoll.review.sentences import limit_of

@@ -17,8 +17,9 @@ from plimsoll.comparison.compare import Comparison
 from plimsoll.comparison.doubts import list_doubts
 from plimsoll.comparison.summary import Answer, answer
 from plimsoll.model.errors import Unusable
-from plimsoll.report.comparison.document import build_suites, format_lines
+from plimsoll.report.comparison.document import format_lines
 from plimsoll.report.comparison.document import format_markdown as markdown_text
+from plimsoll.report.comparison.suites import build_suites
 from plimsoll.report.render.junit import render_junit
 
 app = args.make_command_app()

@@ -7,7 +7,8 @@ from plimsoll.comparison.summary import ANSWERS, answer
 from plimsoll.model.document import Block, Document, Section, VerdictBlock
 from plimsoll.model.times import Zone
 from plimsoll.report.comparison.charts import Overlaid
-from plimsoll.report.comparison.document import build_blocks, build_runs_section, build_signals_section, name_of
+from plimsoll.report.comparison.document import build_blocks, build_runs_section, name_of
+from plimsoll.report.comparison.tables import build_signals_section
 from plimsoll.report.render.html import render_page
 
 

@@ -1,4 +1,4 @@
-"""The text of a comparison as blocks of a document, and its checks for a build server."""
+"""The text of a comparison as blocks of a document."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -8,7 +8,6 @@ from plimsoll.comparison.crossings import find_new_crossings
 from plimsoll.comparison.doubts import describe_counter, describe_not_compared, describe_proposal, list_doubts
 from plimsoll.comparison.run_table import list_columns, run_table
 from plimsoll.comparison.sentences import (
-    describe_change,
     describe_distribution_change,
     describe_move,
     format_title,
@@ -21,7 +20,6 @@ from plimsoll.comparison.summary import (
     answer,
     list_account,
     list_account_of_rows,
-    list_critical,
     list_unchanged,
     tell_story,
 )
@@ -31,12 +29,10 @@ from plimsoll.model.document import (
     ChartBlock,
     Column,
     Document,
-    DocumentCheck,
     DocumentTable,
     FactList,
     Paragraph,
     Section,
-    Suite,
     Text,
     VerdictBlock,
     VerdictKind,
@@ -45,9 +41,10 @@ from plimsoll.model.group_pairs import group_pairs
 from plimsoll.model.parameters import Parameter
 from plimsoll.model.remark import format_count, join_names, shorten
 from plimsoll.model.styled import Line
-from plimsoll.model.times import Zone, format_duration
-from plimsoll.model.value_text import format_percent, format_value, number
+from plimsoll.model.times import Zone
+from plimsoll.model.value_text import format_percent
 from plimsoll.report.comparison.charts import Overlaid
+from plimsoll.report.comparison.tables import TITLES, build_first_rows, build_table, describe_result
 from plimsoll.report.render.markdown import render_markdown
 from plimsoll.report.render.terminal import render_lines
 from plimsoll.report.wording import describe_scope
@@ -57,16 +54,6 @@ from plimsoll.review.sentences import describe_breach, format_threshold
 _MOST_IN_FULL = 2
 _MANY = f"Two runs at a time are shown in full; {Parameter.OUT} writes a report with all of them."
 _REST = f"{Parameter.DETAILS} prints the rest; {Parameter.OUT} writes a report with all of it."
-TITLES = {
-    ComparisonOutcome.REGRESSION: "Worse",
-    ComparisonOutcome.IMPROVEMENT: "Better",
-    ComparisonOutcome.CHANGE: "Changed",
-    ComparisonOutcome.LOAD: "As the load lets expect",
-    ComparisonOutcome.SPREAD: "Differs, as runs of one build may",
-    ComparisonOutcome.WITHIN: "Differs, but by less than the tolerance",
-    ComparisonOutcome.UNCLEAR: "Too few samples to tell",
-    ComparisonOutcome.SAME: "No difference that matters",
-}
 _KINDS: Mapping[Answer, VerdictKind] = {
     Answer.WORSE: "critical",
     Answer.NOT_WORSE: "healthy",
@@ -86,28 +73,12 @@ _BRIEF_ROWS = {
     ComparisonOutcome.SPREAD: 3,
 }
 _DRAWN = {ComparisonOutcome.REGRESSION: 10, ComparisonOutcome.IMPROVEMENT: 4, ComparisonOutcome.CHANGE: 3}
-_FULL_CHARTS, _FIRST_ROWS = 3, 5
+_FULL_CHARTS = 3
 _MOST_SAME = 4
-_MOST_ROWS = 400
 _MOST_NAMES = 12
 _MOST_CROSSED, _BRIEF_CROSSED = 8, 3
 _MOST_MARKDOWN = 10
-_REASON, _PLACE = 200, 36  # characters
-_HEADS = (
-    Column("Signal"),
-    Column("Where"),
-    Column("Baseline", numeric=True),
-    Column("Other run", numeric=True),
-    Column("Change", numeric=True, optional=3),
-    Column("Difference, 95 % interval", numeric=True, optional=2),
-    Column("Independent samples", numeric=True, optional=1),
-)
-_METHOD = (
-    "A difference counts where it is larger than the tolerance of the signal, and than a prediction from the baseline "
-    "allows: from the noise within the runs (stationary bootstrap, as samples depend on the ones before them) and from "
-    "how much runs of one build differ, with chances raised for the number of signals (Hochberg). Independent samples: "
-    "how many would know the means as well."
-)
+_REASON = 200  # characters
 
 
 def name_of(comparisons: Sequence[Comparison]) -> str:
@@ -115,12 +86,6 @@ def name_of(comparisons: Sequence[Comparison]) -> str:
     return (
         f"{', '.join(comparison.second.name for comparison in comparisons)} compared with {comparisons[0].first.name}"
     )
-
-
-def describe_result(compared: Compared) -> str:
-    """Return the outcome of a signal in words; a change past a limit in only one run is not called usual."""
-    usual = compared.outcome in (ComparisonOutcome.SPREAD, ComparisonOutcome.WITHIN, ComparisonOutcome.SAME)
-    return "Past its limit in one run alone" if usual and compared.crossed_in else TITLES[compared.outcome]
 
 
 def build_verdict(comparison: Comparison, *, with_rows: bool = False) -> VerdictBlock:
@@ -147,22 +112,20 @@ def build_blocks(
         ).items():
             groups = group_by_signal(signals)
             drawn = list(_build_charts(comparison, groups[: _DRAWN.get(outcome, 0)], charts))
-            tables: Iterable[Block] = [_build_table(groups, heading, most)]
+            tables: Iterable[Block] = [build_table(groups, heading, most)]
             if charts is not None and outcome == ComparisonOutcome.REGRESSION:
-                tables = _build_first_rows(comparison, groups, heading)
+                tables = build_first_rows(comparison, groups, heading)
             yield Section(heading, (*tables, *drawn), noun="signals")
     if charts is not None and (same := list_unchanged(comparison)[:_MOST_SAME]):
         drawn = [
             ChartBlock(chart.chart, "small", chart.title)
             for chart in _build_charts(comparison, _separate(same), charts)
         ]
-        yield Section(
-            "What did not change", (_build_table(_separate(same), "What did not change"), *drawn), fold="open"
-        )
+        yield Section("What did not change", (build_table(_separate(same), "What did not change"), *drawn), fold="open")
     yield from _build_crossed_sections(comparison, brief=brief)
     if not brief and comparison.load.signals:
         note = f"Loads that differ by less than {format_percent(comparison.load.tolerance)} are the same."
-        yield Section("Load", (_build_table([[signal] for signal in comparison.load.signals], "Load"),), note=note)
+        yield Section("Load", (build_table([[signal] for signal in comparison.load.signals], "Load"),), note=note)
     yield FactList(tuple(_list_scopes(comparison, zone)))
     if not brief:
         yield from _build_further_sections(comparison)
@@ -196,12 +159,6 @@ def build_runs_section(comparisons: Sequence[Comparison]) -> Section:
     )
 
 
-def build_signals_section(comparisons: Sequence[Comparison]) -> Section:
-    """Build the tables of all signals by run and phase (folded), and lists of signals that only one run recorded."""
-    parts = [part for comparison in comparisons for part in _build_signal_sections(comparison)]
-    return Section("All signals", (Paragraph(_METHOD, "note"), *parts), anchor="signals", menu="All signals")
-
-
 def build_markdown_blocks(comparisons: Sequence[Comparison]) -> Iterator[Block | VerdictBlock]:
     """Build the summary for a pull request: the answers, their reasons, and the signals that became worse or better."""
     for comparison in comparisons:
@@ -211,26 +168,7 @@ def build_markdown_blocks(comparisons: Sequence[Comparison]) -> Iterator[Block |
         name = f"{comparison.second.name} compared with {baselines}"
         yield VerdictBlock(ANSWERS[result], name, _KINDS[result], tuple(sentences))
         if groups := group_by_signal(comparison.of(ComparisonOutcome.REGRESSION, ComparisonOutcome.IMPROVEMENT)):
-            yield _build_table(groups, "Worse and better", _MOST_MARKDOWN, results=True)
-
-
-def build_suites(comparisons: Sequence[Comparison]) -> list[Suite]:
-    """Build a suite for each compared run: a check of the answer, and a check of each signal on each host.
-
-    The check of a signal fails if a critical signal became worse; it is skipped if there are too few samples to tell.
-    """
-    return [
-        Suite(
-            f"{comparison.second.name} compared with {comparison.first.name}",
-            [_answer_check(comparison), *_list_checks(comparison)],
-        )
-        for comparison in comparisons
-    ]
-
-
-def format_signed(value: float, unit: str) -> str:
-    """Return a difference as text with its sign: `+12 /s` or `−3 points`."""
-    return f"{'+' if value > 0 else '−' if value < 0 else '±'}{format_value(abs(value), unit)}"
+            yield build_table(groups, "Worse and better", _MOST_MARKDOWN, results=True)
 
 
 def _separate(signals: Sequence[Compared]) -> list[list[Compared]]:
@@ -259,56 +197,6 @@ def _find_reason(comparison: Comparison) -> str:
     if answer(comparison) == Answer.UNKNOWN:
         return f"{'; '.join(list_doubts(comparison))}."
     return f"{load} {worse}" if comparison.load.throughput_lost else worse
-
-
-def _build_table(
-    groups: Sequence[Sequence[Compared]], label: str, most: int = _MOST_ROWS, *, results: bool = False
-) -> DocumentTable:
-    """Return a table with a row for each group of signals; the row shows the host or instance that changed most."""
-    rows = tuple(_build_row(group, results=results) for group in groups[:most])
-    heads = (*_HEADS[:2], Column("Result"), *_HEADS[2:]) if results else _HEADS
-    return DocumentTable(heads, rows, label, style="signals", hidden=max(0, len(groups) - most))
-
-
-def _build_first_rows(comparison: Comparison, groups: Sequence[Sequence[Compared]], label: str) -> Iterator[Block]:
-    """Yield a table of the signals that became worse most, with why each counts; then the other signals, folded."""
-    heads = (*_HEADS[:5], Column("Why it counts"))
-    rows = tuple((*_build_row(group)[:5], _explain_weight(comparison, group[0])) for group in groups)
-    yield DocumentTable(heads, rows[:_FIRST_ROWS], label, style="signals")
-    if rest := rows[_FIRST_ROWS:]:
-        table = DocumentTable(heads, rest, f"{label}, the rest", style="signals")
-        yield Section("", (table,), fold="closed", style="unchanged", summary=f"{number(len(rest))} more became worse")
-
-
-def _explain_weight(comparison: Comparison, compared: Compared) -> Text:
-    """Return why a signal that became worse counts: a limit crossed in this run alone, else the tolerance."""
-    findings = (finding for finding in comparison.thresholds.only_second if finding.rule.signal == compared.name)
-    if compared.crossed_in == "other" and (finding := next(findings, None)):
-        return (("", finding.rule.severity), f" limit {format_threshold(finding)}, crossed in this run alone")
-    tolerance = format_percent(compared.treatment.tolerance)
-    return f"more than the {tolerance} tolerated" if compared.treatment.critical else "a sign of it"
-
-
-def _build_row(group: Sequence[Compared], *, results: bool = False) -> tuple[str, ...]:
-    first, value = group[0], len(group) - 1
-    where = shorten(name_place(first), _PLACE) + (f" (and {value} more)" if value else "")
-    result = (describe_result(first),) if results else ()
-    return first.signal.title, where, *result, *_format_cells(first)
-
-
-def _format_cells(compared: Compared) -> tuple[str, str, str, str, str]:
-    """Return the cells of a signal: both values, the change, the 95 % interval of the difference, effective samples."""
-    unit = compared.signal.unit
-    points = "points" if unit == "%" else unit
-    low, high = compared.interval
-    effective = [number(round(level.mean.effective)) for level in (compared.first, compared.second)]
-    return (
-        format_value(compared.before, unit),
-        format_value(compared.second.mean.mean, unit),
-        describe_change(compared),
-        f"{format_signed(low, points)} to {format_signed(high, points)}",
-        " and ".join(effective),
-    )
 
 
 def _build_charts(
@@ -373,7 +261,7 @@ def _build_further_sections(comparison: Comparison) -> Iterator[Section]:
     for phase, worse in comparison.also_worse():
         heading = f"Worse in the {phase.name} phase alone"
         yield Section(
-            heading, (_build_table(group_by_signal(worse), heading, _ROWS[ComparisonOutcome.CHANGE]),), noun="signals"
+            heading, (build_table(group_by_signal(worse), heading, _ROWS[ComparisonOutcome.CHANGE]),), noun="signals"
         )
     for outcome in (ComparisonOutcome.UNCLEAR, ComparisonOutcome.WITHIN, ComparisonOutcome.SAME):
         # Signals that crossed a limit in one run alone are left out, even if their means hardly differ.
@@ -421,77 +309,6 @@ def _describe_not_compared(comparison: Comparison) -> Iterator[str]:
         if hosts:
             yield f"Only {side.called} has the hosts {join_names(hosts, _MOST_NAMES)}."
     yield from (f"{describe_proposal(comparison, proposal)}." for proposal in comparison.proposals[:_MOST_CROSSED])
-
-
-def _build_signal_sections(comparison: Comparison) -> Iterator[Section]:
-    """Yield a folded table of all signals for each phase, changed signals first; then lists of lone signals.
-
-    A lone signal was recorded in only one of the two runs.
-    """
-    name = comparison.second.name
-    for phase in comparison.phases:
-        signals = comparison.in_phase(phase)
-        text = phase.name
-        if phase.first and phase.second:
-            lengths = [format_duration(part.end - part.start) for part in (phase.first, phase.second)]
-            text = f"{phase.name}: {' and '.join(dict.fromkeys(lengths))}"
-        changed = [[signal] for signal in signals if signal.outcome in DIFFERENT]
-        rest = [[signal] for signal in signals if signal.outcome not in DIFFERENT]
-        parts: list[Block] = [_build_table(changed, f"{name} {text}", results=True)] if changed else []
-        if rest:
-            table = _build_table(rest, f"{name} {text}, unchanged", results=True)
-            count = f"{number(len(rest))} that did not change, or of which it cannot be told"
-            parts.append(Section("", (table,), fold="closed", style="unchanged", summary=count))
-        fold = "open" if phase is comparison.phase else "closed"
-        yield Section(name, tuple(parts), fold=fold, summary=text)
-    for side, lone in zip((comparison.first, comparison.second), comparison.lone, strict=True):
-        if lone:
-            names = tuple(f"{lone.signal.title} ({', '.join((lone.host, *lone.instances))})" for lone in lone)
-            count = number(len(names))
-            yield Section(f"Recorded only in {side.called}", (Bullets(names),), fold="closed", summary=count)
-
-
-def _answer_check(comparison: Comparison) -> DocumentCheck:
-    """Return the check of the answer: an error if unknown, failed if the run is worse and no other check says so."""
-    result, name, sentences = answer(comparison), "the run is not worse", tell_story(comparison)
-    output = tuple(sentences)
-    if result == Answer.UNKNOWN:
-        return DocumentCheck(
-            "comparison", name, "error", "not-known", "; ".join(list_doubts(comparison)), output=output
-        )
-    if comparison.load.throughput_lost:
-        return DocumentCheck("comparison", name, "failed", "throughput", sentences[0], output=output)
-    if result == Answer.WORSE and not list_critical(comparison):
-        return DocumentCheck("comparison", name, "failed", "worse", sentences[1], output=output)
-    return DocumentCheck("comparison", name, output=output)
-
-
-def _list_checks(comparison: Comparison) -> Iterator[DocumentCheck]:
-    """Yield a check for each signal on each host: failed, skipped or passed."""
-    groups = group_pairs(((signal.name, signal.subject.host), signal) for signal in comparison.judged)
-    for (signal, host), signals in groups.items():
-        group, name, output = signal.partition(".")[0], f"{signal} on {host}", tuple(map(_format_line, signals))
-        failed = [
-            compared
-            for compared in signals
-            if compared.outcome == ComparisonOutcome.REGRESSION and compared.treatment.critical
-        ]
-        if failed:
-            message = f"{format_title(failed[0])} of {name_place(failed[0])} {describe_move(failed[0])}"
-            yield DocumentCheck(group, name, "failed", "regression", message, tuple(map(_format_line, failed)), output)
-        elif all(compared.outcome == ComparisonOutcome.UNCLEAR for compared in signals):
-            yield DocumentCheck(group, name, "skipped", message="too few samples to tell", output=output)
-        else:
-            yield DocumentCheck(group, name, output=output)
-
-
-def _format_line(compared: Compared) -> str:
-    first, second, change, interval, effective = _format_cells(compared)
-    change = f" ({change})" if change else ""
-    return (
-        f"{name_place(compared)}: {describe_result(compared).lower()}: {first} to {second}{change}, difference "
-        f"{interval} (95 %), {effective} independent samples"
-    )
 
 
 def format_lines(

@@ -17,7 +17,7 @@ from plimsoll.model.document import (
 from plimsoll.model.remark import format_count, join_names
 from plimsoll.model.styled import Line
 from plimsoll.model.value_text import format_percent, format_value
-from plimsoll.report.comparison.document import format_signed
+from plimsoll.report.comparison.tables import format_signed
 from plimsoll.report.render.junit import render_junit
 from plimsoll.report.render.markdown import render_markdown
 from plimsoll.report.render.terminal import render_lines
