@@ -44,11 +44,7 @@ class Answer(StrEnum):
     UNKNOWN = "unknown"
 
 
-ANSWERS = {
-    Answer.WORSE: "Worse.",
-    Answer.NOT_WORSE: "Not worse.",
-    Answer.UNKNOWN: "Not known.",
-}
+ANSWERS = {Answer.WORSE: "Worse.", Answer.NOT_WORSE: "Not worse.", Answer.UNKNOWN: "Not known."}
 
 
 def answer(comparison: Comparison) -> Answer:

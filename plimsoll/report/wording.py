@@ -29,10 +29,10 @@ _MOST = 3
 WITH_REASON = (Outcome.TOO_SHORT, Outcome.NOT_JUDGED, Outcome.OFF)
 
 
-def describe_scope(review: Review, zone: Zone) -> str:
-    """Return what was reviewed: run, time span, zone, hosts, counters, interval."""
-    parts = [f'run "{review.run.name}"'] if review.run.name else []
-    parts += ["simulated data"] if review.run.simulated else []
+def describe_scope(review: Review, zone: Zone, *, named: bool = True) -> str:
+    """Return what was reviewed: time span, zone, hosts, counters, interval; if `named`, the run and its kind first."""
+    parts = [f'run "{review.run.name}"'] if review.run.name and named else []
+    parts += ["simulated data"] if review.run.simulated and named else []
     if review.start is not None and review.end is not None:
         when = zone.clock(review.start)
         if review.end > review.start:

@@ -30,8 +30,7 @@ _OLD = 120 * SECOND  # the last evaluation is usually 30 to 40 s old, to wait fo
 _MINUTE = 60 * SECOND
 _MOST_ALSO = 3
 _STANDINGS = {HealthAnswer.HEALTHY: "healthy", HealthAnswer.NO_ALERT: "pending"}
-_MOST_ALERTS = 5
-_MOST_ON_WALL = 3
+_MOST_ALERTS = 3
 # The number of tiles of each size that fit a 16:9 screen below three incidents.
 _TILES = (("xl", 30), ("l", 96), ("m", 240), ("s", 576))
 
@@ -60,7 +59,7 @@ def _build_content(watched: Watched, frame: Frame, latest: LatestHealth, request
     table, lines = latest.table(hosts, choice)
     incidents, active = health.firing.incidents, silences.read_active_silences(watched.file, now)
     alerts = [incident.worst for incident in incidents]
-    shown = incidents[: _MOST_ON_WALL if is_wall else _MOST_ALERTS]
+    shown = incidents[:_MOST_ALERTS]
     labels = {(name, value) for label in hosts.labels.values() for name, value in label.items()}
 
     def describe(cell: HostCell, row: HostRow) -> list[str]:
@@ -127,7 +126,7 @@ def describe_incident(incident: Incident, silences: Sequence[Silence], judged: J
         "cause": describe_cause(alert),
         "sentence": describe_state(alert),
         "sure": sure,
-        "lasts": f"fired {_format_length(now - alert.fired_at)} ago",
+        "lasts": f"{_format_length(now - alert.fired_at)} ago",
         "facts": [*_list_facts(incident, sure)],
         "silenced": _describe_silence(incident, silences),
     }

@@ -59,8 +59,7 @@ class ApiRun(JsonPart):
     values: int = read_attribute("run.values")
     state: StoreState = read_attribute("run.state", "Only a complete run has all its values.")
     review: ReviewPart | None = read_attribute(
-        lambda review: review if review.kept else None,
-        "null: there is none yet; GET /api/v1/reviews/{run} makes it.",
+        lambda review: review if review.kept else None, "null: there is none yet; GET /api/v1/reviews/{run} makes it."
     )
     page: str = read_attribute(lambda review: run_path(review.run.name), "The address of its report.")
 

@@ -34,7 +34,7 @@ def draw_finding(finding: Finding, signals: RecordedSignals) -> list[ChartSeries
         interval = find_sampling_interval(track.times)
         text = f", one every {format_duration(interval)}" if interval else ""
         plural = "" if track.judged == 1 else "s"
-        caption = f"{label}, which is what is judged: {number(track.judged)} evaluation{plural}{text}"
+        caption = f"{label}, as judged: {number(track.judged)} evaluation{plural}{text}"
         lines.insert(0, ChartSeries(label, "judged", judged, caption))
     return lines
 

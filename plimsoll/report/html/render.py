@@ -84,7 +84,7 @@ def render(insights: Insights, zone: Zone | None = None, now: int | None = None,
         water=(draw_water(compute_value_level(named.number, named.healthy)) if named else None) or "",
         crossed_summary=summarize_crossed(review.findings),
         coverage=f"{review.coverage.text[:1].upper()}{review.coverage.text[1:]}.",
-        scope=describe_scope(review, zone),
+        scope=describe_scope(review, zone, named=False),
         first=first,
         phases=describe_phases(review, zone),
         summaries=[
