@@ -1,8 +1,8 @@
-"""Models that pydantic builds when they first validate something: it takes a fifth of a command's start.
+"""Models for which pydantic builds a validator when they first validate something.
 
-Commands read packs and signals from the cache, and settings are defaults without a file: neither needs a validator.
-The names here are those of pydantic, and are pydantic's to type checkers. At run time, a model is a plain class until
-its first use; then it is made a dataclass, which pydantic can validate.
+pydantic takes a fifth of a command's start, and most commands validate nothing: packs and signals come from a cache,
+and settings without a file are defaults. The names here are those of pydantic, and type checkers see pydantic's. At run
+time a model is a plain class until its first validation, which turns it into a dataclass that pydantic can validate.
 """
 
 import dataclasses
@@ -31,8 +31,8 @@ class _Call:
 
     def make(self) -> Any:
         """Return what pydantic returns."""
-        made = getattr(pydantic, self._name)(*self._args, **self.options)
-        return made(self._method) if self._method else made
+        result = getattr(pydantic, self._name)(*self._args, **self.options)
+        return result(self._method) if self._method else result
 
     def __get_pydantic_core_schema__(self, source: Any, handler: Callable[[Any], Any]) -> Any:
         """Validate as pydantic's own annotation does, in the annotation of another class."""
@@ -76,9 +76,9 @@ else:
         model_fields = _ModelFields()
 
         def __init_subclass__(cls) -> None:
-            own = {name: cls.__dict__.get(name, _NO_DEFAULT) for name in get_annotations(cls)}
-            cls._own, cls._fields = own, {**cls._fields, **own}
-            for name, value in own.items():
+            declared = {name: cls.__dict__.get(name, _NO_DEFAULT) for name in get_annotations(cls)}
+            cls._declared, cls._fields = declared, {**cls._fields, **declared}
+            for name, value in declared.items():
                 if value is not _NO_DEFAULT:
                     delattr(cls, name)
 
@@ -152,12 +152,12 @@ def _build(model: Any) -> Any:
                 _build(base)
         model.__pydantic_config__ = {"extra": "forbid", "arbitrary_types_allowed": True}
         model.__annotations__ = {name: _resolve(hint) for name, hint in get_annotations(model).items()}
-        own = {name: value for name, value in model._own.items() if value is not _NO_DEFAULT}
+        defaults = {name: value for name, value in model._declared.items() if value is not _NO_DEFAULT}
         calls = {name: value for name, value in model.__dict__.items() if isinstance(value, _Call)}
-        for name, value in (own | calls).items():
+        for name, value in (defaults | calls).items():
             setattr(model, name, value.make() if isinstance(value, _Call) else pydantic.Field(default=value))
         dataclasses.dataclass(init=False, repr=False, eq=False, kw_only=True)(model)
-        for name in own:
+        for name in defaults:
             delattr(model, name)
         return model
 
