@@ -131,8 +131,8 @@ class Finding:
 
     @property
     def brief(self) -> CrossingColumns:
-        """The crossings that ended before they fired, by their samples."""
-        return self.of_samples(self.crossings[~self.crossings.fired])
+        """The crossings that ended before they fired."""
+        return self.crossings[~self.crossings.fired]
 
     @property
     def crossed_briefly(self) -> bool:

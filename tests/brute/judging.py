@@ -48,6 +48,8 @@ def judge(rule: Rule, conditions: list[tuple[Condition, Signal | None]], evaluat
     `over` is how far back the rule's window looks, `ended` the last sample of the host, with which crossings end.
     """
     moments = _moments(conditions, evaluations)
+    if conditions[0][0].reduce == "mean" and conditions[0][0].over > 60_000:
+        _leave_out_parts(moments, conditions[0][0].over, rule.for_)
     _run_states(moments, rule.for_, rule.recover)
     _renew(moments, *conditions[0])
     with_data = [moment for moment in moments if moment.true is not None]
@@ -94,6 +96,15 @@ def _moments(conditions: list[tuple[Condition, Signal | None]], evaluations: lis
         Moment(at, _all([row[0] for row in rows]), rows[0][1], _all([row[0] for row in rows[1:]]), rows[0][2])
         for at, *rows in zip(evaluations, *columns, strict=True)
     ]
+
+
+def _leave_out_parts(moments: list[Moment], over: int, for_: int):
+    """Leave the means of less than the window without data, where the data lasts for the window and `for` together."""
+    for run in _runs(moments, lambda moment: moment.true is not None):
+        if run[-1].at - run[0].at >= over + for_:
+            for moment in run:
+                if moment.at < run[0].at + over:
+                    moment.true = moment.value = moment.rest = None
 
 
 def _renew(moments: list[Moment], condition: Condition, signal: Signal | None):
