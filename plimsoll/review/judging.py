@@ -213,7 +213,9 @@ class _RunJudge:
         host = make_host_key(bare.subject.host) if bare.subject else ""
         at = self._find_grid(host) if host else np.empty(0, dtype=np.int64)
         try:
-            tracks = [*self._judge.evaluate_subjects(bare.rule, subjects, at, begun=host in self._begun)]
+            tracks = [
+                *self._judge.evaluate_subjects(bare.rule, subjects, at, begun=host in self._begun, whole_windows=True)
+            ]
         except UnknownFact as unknown:
             if len(subjects) == 1:
                 notes = (str(unknown), *bare.notes)

@@ -140,14 +140,22 @@ class RuleEvaluator:
             yield from self.evaluate_subjects(rule, [(subject, source)], times(subject))
 
     def evaluate_subjects(
-        self, rule: Rule, subjects: Sequence[tuple[Subject, ResolvedSource]], at: Times, *, begun: bool = False
+        self,
+        rule: Rule,
+        subjects: Sequence[tuple[Subject, ResolvedSource]],
+        at: Times,
+        *,
+        begun: bool = False,
+        whole_windows: bool = False,
     ) -> Iterator[RuleEvaluation]:
         """Yield the evaluations of a rule at the times `at`: one for each of several subjects, in the order given.
 
-        `begun` says that there was data before the first of these times.
+        `begun` says that there was data before the first of these times. With `whole_windows`, means over more than a
+        minute are judged only once there was data for as long, as by a review.
         """
         for matrix in self.matrices(rule, subjects, at):
-            yield from self._run_states(rule, _without_partial_windows(rule, matrix, begun=begun), begun)
+            judged = _without_partial_windows(rule, matrix, begun=begun) if whole_windows else matrix
+            yield from self._run_states(rule, judged, begun)
 
     def evaluate_conditions(self, rule: Rule, subject: Subject, source: ResolvedSource, at: Times) -> Conditions:
         """Return the conditions of a rule for one subject at the times `at`, before the state machine is applied."""
