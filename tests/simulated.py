@@ -46,7 +46,7 @@ def a_log(columns, host="SUT", interval_s=5, start=START):
     )
 
 
-def reviewed(*logs, phases=(), whole_run=False):
+def reviewed(*logs, phases=(), whole_run=False, facts=None):
     """The logs of one run, judged by every shipped pack."""
     question = Question(load().packs, load_signals(), tuple(phases), whole_run=whole_run)
-    return review(logs, Run("simulated", phases=tuple(phases), simulated=True), question, Facts({}, {}))
+    return review(logs, Run("simulated", phases=tuple(phases), simulated=True), question, facts or Facts({}, {}))

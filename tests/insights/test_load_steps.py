@@ -1,7 +1,5 @@
 """The load steps of a run: the tables of the studies come out of logs simulated from them."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -54,7 +52,7 @@ def steps_of(columns, deviation=0.005, **options):
 
 def test_table_10_comes_out_with_the_fourth_step_as_the_best():
     facts = Facts({Subject("SUT"): {"processors": 1, "clock_mhz": 200}})
-    steps = load_steps(replace(reviewed(stepped(TABLE_10)), facts=facts))
+    steps = load_steps(reviewed(stepped(TABLE_10), facts=facts))
     assert steps
     for name, exact in (("throughput", TABLE_10[f"{SITE_SERVER}Dynamic Search per sec"]), ("cpu", TABLE_10[CPU])):
         assert [getattr(step, name) for step in steps.steps] == pytest.approx(exact, rel=0.02)
@@ -95,7 +93,7 @@ def test_a_bend_needs_load_beyond_it_that_was_measured():
 
 def test_context_switches_that_double_for_hardly_more_work():
     facts = Facts({Subject("SUT"): {"processors": 2, "clock_mhz": 200}})
-    steps = load_steps(replace(reviewed(stepped(TWO_PROCESSORS, 0.001)), facts=facts))
+    steps = load_steps(reviewed(stepped(TWO_PROCESSORS, 0.001), facts=facts))
     assert steps
     assert [step.left_out for step in steps.steps] == [False] * 4 + [True]  # 15,054 are more than 15,000
     assert steps.optimum
