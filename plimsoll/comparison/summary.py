@@ -136,39 +136,35 @@ def _load(comparison: Comparison) -> str:
 
 def _describe_worse(comparison: Comparison) -> str:
     """Return the sentences on what became worse or better, with the cause."""
-    name = comparison.second.called
+    name, baseline = comparison.second.called, _describe_baseline(comparison)
     regressed = list_critical(comparison)
     signs = [regression for regression in comparison.regressions if regression not in regressed]
     better = comparison.of(ComparisonOutcome.IMPROVEMENT)
     crossed = find_new_crossings(comparison)
     if regressed:
-        cause = _describe_cause(comparison, regressed[0].name)
+        cause = f" {text}" if (text := _describe_cause(comparison, regressed[0].name)) else ""
         also = f"; {format_count(len(group_by_signal(better)), 'signal')} improved" if better else ""
         titles = join_names(list(dict.fromkeys(finding.signal.title for finding in crossed)), _MOST_NAMED)
         limits = f" It crossed limits that {comparison.first.called} held: {titles}." if crossed else ""
-        cause = f" {cause}" if cause else ""
-        worse = f"{name} is worse than {_describe_baseline(comparison)}: {_name_signals(regressed)}{also}."
+        worse = f"{name} is worse than {baseline}: {_name_signals(regressed)}{also}."
         return f"{worse}{limits}{_describe_failures(comparison)}{cause}"
     if crossed:
         first, rest = crossed[0], len(crossed) - 1
         also = f" Also crossed in it alone: {format_count(rest, 'more limit')}." if rest else ""
         cause = _describe_cause(comparison)
         return (
-            f"{name} is worse than {_describe_baseline(comparison)}, as it crossed what {comparison.first.called} "
-            f"held: {describe_breach(first)}{also}{_describe_failures(comparison)}{f' {cause}' if cause else ''}"
+            f"{name} is worse than {baseline}, as it crossed what {comparison.first.called} held: "
+            f"{describe_breach(first)}{also}{_describe_failures(comparison)}{f' {cause}' if cause else ''}"
         )
     if high := list_peaks(comparison):
         changes = "; ".join(describe_distribution_change(reshaped) for reshaped in high[:_MOST_NAMED])
-        return f"{name} is worse than {_describe_baseline(comparison)}: {changes}."
+        return f"{name} is worse than {baseline}: {changes}."
     if (new := find_new_troubles(comparison)) and not better:
         return f"In {name}, and not in {comparison.first.called}, there is a trend: {new[0].sentence}"
     if unknown := find_hidden_changes(comparison):
         return f"It is not known whether {name} is worse: {unknown[0]}."
     if unsure := find_suspects(comparison):
-        return (
-            f"{name} differs from {_describe_baseline(comparison)}: {_name_signals(unsure)}. "
-            f"{_describe_undecided(comparison, unsure)}"
-        )
+        return f"{name} differs from {baseline}: {_name_signals(unsure)}. {_describe_undecided(comparison, unsure)}"
     if signs:
         return f"Nothing became worse that matters by itself; of its signs {_name_signals(signs)}."
     also = "Apart from the throughput, " if comparison.load.throughput_lost else ""
@@ -249,36 +245,25 @@ def _describe_cause(comparison: Comparison, signal: str = "") -> str:
 
 def _describe_same(comparison: Comparison) -> str:
     text, is_too_short = describe_length(comparison)
-    short = f"{text}." if text and not is_too_short else ""
-    return " ".join(
-        filter(
-            None,
-            (
-                _describe_baseline_end(comparison),
-                _describe_unchanged(comparison),
-                _describe_tolerated(comparison),
-                short,
-            ),
-        )
-    )
+    sentences = [part(comparison) for part in (_describe_baseline_end, _describe_unchanged, _describe_tolerated)]
+    sentences += [f"{text}."] if text and not is_too_short else []
+    return " ".join(filter(None, sentences))
 
 
 def _describe_baseline_end(comparison: Comparison) -> str:
     """Return sentences on the accepted change that begins the baseline, and the change for the worse that ends it."""
-    change, accepted = comparison.changed, comparison.accepted
     sentences: list[str] = []
-    if accepted:
+    if accepted := comparison.accepted:
         changed = comparison.second.review.question.signals[accepted.signal].title
-        sentences.append(
+        sentences += [
             f"The baseline begins with {accepted.run}, whose change was accepted: {changed}, {accepted.reason}."
-        )
-    if change is None:
-        return " ".join(sentences)
-    before, after = (format_value(value, change.signal.unit) for value in (change.point.before, change.point.after))
-    sentences.append(
-        f"The baseline changed with {change.run.name} and ends before it, with {comparison.first.called}: "
-        f"{change.signal.title} of {change.subject} went from {before} to {after}."
-    )
+        ]
+    if change := comparison.changed:
+        before, after = (format_value(value, change.signal.unit) for value in (change.point.before, change.point.after))
+        sentences += [
+            f"The baseline changed with {change.run.name} and ends before it, with {comparison.first.called}: "
+            f"{change.signal.title} of {change.subject} went from {before} to {after}."
+        ]
     return " ".join(sentences)
 
 
@@ -304,12 +289,10 @@ def _describe_tolerated(comparison: Comparison) -> str:
         compareds,
         key=lambda compared: (compared.signal.response_time, abs(compared.difference.value) / compared.tolerated),
     )
+    moved = f"{most.signal.title} of {name_place(most)} {describe_move(most)}"
     if most.outcome == ComparisonOutcome.SPREAD:
-        return (
-            f"{most.signal.title} of {name_place(most)} {describe_move(most)}; runs of one build may differ by as much."
-        )
-    allowed = format_percent(most.treatment.tolerance)
-    return f"{most.signal.title} of {name_place(most)} {describe_move(most)}, within the {allowed} that are tolerated."
+        return f"{moved}; runs of one build may differ by as much."
+    return f"{moved}, within the {format_percent(most.treatment.tolerance)} that are tolerated."
 
 
 def _describe_unchanged(comparison: Comparison) -> str:

@@ -17,11 +17,11 @@ from plimsoll.review.recorded_signals import RecordedSignals
 from plimsoll.review.review import Review
 
 _DONE, _FAILED = "client.requests", "client.errors"
-_DONE_OF_ONE, _FAILED_OF_ONE = "client.operation_requests", "client.operation_errors"
+_OPERATION_DONE, _OPERATION_FAILED = "client.operation_requests", "client.operation_errors"
 _FIELDS = ("requests", "response_p50_s", "response_p95_s", "response_p99_s")
 _SHARES = np.array([0.5, 0.95, 0.99])
 _MOST_STEPS = 1_000  # of an operation: of more every second, every third, ... is taken
-_FEW, _SOME, _POINTS = 21, 100, 50  # requests of a step; points that stand for the distribution in one
+_FEW, _HUNDRED, _POINTS = 21, 100, 50  # requests of a step; points that stand for the distribution in one
 _WIDER = 2.0  # times as wide as the body of most steps: what is wider in one is of a few slow requests
 
 
@@ -58,8 +58,8 @@ def _list_steps(recorded: RecordedSignals) -> list[NDArray[np.float64]]:
     for measurement in reversed(LOAD_DRIVER):
         tables: list[NDArray[np.float64]] = []
         series = [series for series in recorded.series if series.measurement == measurement]
-        for tags in dict.fromkeys(one.tags for one in series):
-            fields = {one.field: recorded.counter(one).present for one in series if one.tags == tags}
+        for tags in dict.fromkeys(column.tags for column in series):
+            fields = {column.field: recorded.counter(column).present for column in series if column.tags == tags}
             if all(name in fields for name in _FIELDS):
                 at = reduce(np.intersect1d, (fields[name].times for name in _FIELDS))
                 table = np.array([fields[name].values[np.searchsorted(fields[name].times, at)] for name in _FIELDS])
@@ -95,7 +95,7 @@ def _estimate_percentiles(counts: NDArray[np.float64], steps: NDArray[np.float64
     further = np.maximum(np.log(np.maximum(number - 1.5, 0.5) / 1.5) - scores[1], 0)
     second = np.clip(np.where(number <= _FEW, both, np.exp(logs[1] + body * further)), steps[0], steps[2])
     slowest = second + (steps[2] - second) / np.maximum(1 - 0.01 * apart, 0.01)
-    of_top = (number <= _SOME) & (at * number >= number - 2)
+    of_top = (number <= _HUNDRED) & (at * number >= number - 2)
     points = np.where(of_top, np.log(np.maximum(np.where(at * number < number - 1, second, slowest), 1e-6)), points)
     order = np.argsort(points, axis=None)
     weights = np.broadcast_to(counts, points.shape).ravel()[order]
@@ -105,8 +105,8 @@ def _estimate_percentiles(counts: NDArray[np.float64], steps: NDArray[np.float64
 
 def _describe_most_failed(recorded: RecordedSignals, share: float) -> str:
     """Return a clause on the operation with the highest share of failures; empty if below twice the overall share."""
-    done = {subject.instance: samples.present.values.sum() for subject, samples in recorded.of(_DONE_OF_ONE).items()}
-    failed = recorded.of(_FAILED_OF_ONE).items()
+    done = {subject.instance: samples.present.values.sum() for subject, samples in recorded.of(_OPERATION_DONE).items()}
+    failed = recorded.of(_OPERATION_FAILED).items()
     shares = [
         (float(samples.present.values.sum() / done[subject.instance]), subject.instance)
         for subject, samples in failed

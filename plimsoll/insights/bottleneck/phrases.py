@@ -63,12 +63,13 @@ def describe_limiting_resource(use: ResourceUse, load: LoadResponse, *, confiden
             subject, several = f"too little memory on {host}", False
         case "network":
             subject, several = f"the network link of {host} ({instance})", False
-    if load.follows and load.response is not None:
-        text = f"{subject} {'are' if several else 'is'} the first to limit, but the work still followed the load."
-        return text[0].upper() + text[1:]
     run = f"about {_describe_share(load)} of this run" if load.busy else "this run"
     text = f"{subject} {'limit' if several else 'limits'} {run}."
-    return text[0].upper() + text[1:] if confident else f"Probably {text}"
+    if load.follows and load.response is not None:
+        text = f"{subject} {'are' if several else 'is'} the first to limit, but the work still followed the load."
+    elif not confident:
+        return f"Probably {text}"
+    return text[0].upper() + text[1:]
 
 
 def describe_highest_load(case: Evidence) -> str:
@@ -122,11 +123,8 @@ def describe_response(load: LoadResponse) -> str:
     if work is None:
         return "No load is recorded, so it is not known whether more was asked for than was done."
     if load.fell is not None:
-        highest, later = load.fell
-        unit = work.signal.unit
-        return (
-            f"{_format_title(load)} fell from {format_value(highest, unit)} to {format_value(later, unit)} meanwhile."
-        )
+        highest, later = (format_value(value, work.signal.unit) for value in load.fell)
+        return f"{_format_title(load)} fell from {highest} to {later} meanwhile."
     if response is not None and offered is not None:
         (put, done), (most, at_most) = response.middle, response.top
         verb = "followed in part" if load.follows is None else "followed" if load.follows else "no longer followed"

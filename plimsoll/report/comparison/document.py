@@ -1,6 +1,7 @@
 """The text of a comparison as blocks of a document."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from plimsoll.comparison.compare import Comparison, RunSide
 from plimsoll.comparison.compared_signal import DIFFERENT, Compared, ComparisonOutcome
@@ -83,9 +84,8 @@ _REASON = 200  # characters
 
 def name_of(comparisons: Sequence[Comparison]) -> str:
     """Return the name of the comparisons: `B, C compared with A`."""
-    return (
-        f"{', '.join(comparison.second.name for comparison in comparisons)} compared with {comparisons[0].first.name}"
-    )
+    names = ", ".join(comparison.second.name for comparison in comparisons)
+    return f"{names} compared with {comparisons[0].first.name}"
 
 
 def build_verdict(comparison: Comparison, *, with_rows: bool = False) -> VerdictBlock:
@@ -117,11 +117,9 @@ def build_blocks(
                 tables = build_first_rows(comparison, groups, heading)
             yield Section(heading, (*tables, *drawn), noun="signals")
     if charts is not None and (same := list_unchanged(comparison)[:_MOST_SAME]):
-        drawn = [
-            ChartBlock(chart.chart, "small", chart.title)
-            for chart in _build_charts(comparison, _separate(same), charts)
-        ]
-        yield Section("What did not change", (build_table(_separate(same), "What did not change"), *drawn), fold="open")
+        heading, groups = "What did not change", [[signal] for signal in same]
+        drawn = [replace(chart, size="small") for chart in _build_charts(comparison, groups, charts)]
+        yield Section(heading, (build_table(groups, heading), *drawn), fold="open")
     yield from _build_crossed_sections(comparison, brief=brief)
     if not brief and comparison.load.signals:
         note = f"Loads that differ by less than {format_percent(comparison.load.tolerance)} are the same."
@@ -140,12 +138,11 @@ def build_summary(comparisons: Sequence[Comparison]) -> Iterator[Block | Verdict
     baselines = join_names([side.name for side in comparisons[0].baselines], _MOST_NAMES)
     head = f"Of {format_count(len(answers), 'run')}, compared with {baselines}: {', '.join(counts)}."
     yield VerdictBlock(ANSWERS[gravest], head, _KINDS[gravest])
-    yield FactList(
-        tuple(
-            (f"{ANSWERS[kind]:10} {comparison.second.name}", shorten(_find_reason(comparison), _REASON))
-            for comparison, kind in zip(comparisons, answers, strict=True)
-        )
+    rows = (
+        (f"{ANSWERS[kind]:10} {comparison.second.name}", shorten(_find_reason(comparison), _REASON))
+        for comparison, kind in zip(comparisons, answers, strict=True)
     )
+    yield FactList(tuple(rows))
 
 
 def build_runs_section(comparisons: Sequence[Comparison]) -> Section:
@@ -153,10 +150,8 @@ def build_runs_section(comparisons: Sequence[Comparison]) -> Section:
     runs = run_table(comparisons)
     rows = tuple((name, *(run.cells.get(name, "–") for run in runs)) for name in list_columns(runs))
     heads = (Column(""), *(Column(run.side.name) for run in runs))
-    title = "Runs (ramp-up / steady, where the phases are known)"
-    return Section(
-        title, (DocumentTable(heads, rows, "Runs", style="runs", brief=len(rows)),), anchor="runs", menu="Runs"
-    )
+    table = DocumentTable(heads, rows, "Runs", style="runs", brief=len(rows))
+    return Section("Runs (ramp-up / steady, where the phases are known)", (table,), anchor="runs", menu="Runs")
 
 
 def build_markdown_blocks(comparisons: Sequence[Comparison]) -> Iterator[Block | VerdictBlock]:
@@ -169,10 +164,6 @@ def build_markdown_blocks(comparisons: Sequence[Comparison]) -> Iterator[Block |
         yield VerdictBlock(ANSWERS[result], name, _KINDS[result], tuple(sentences))
         if groups := group_by_signal(comparison.of(ComparisonOutcome.REGRESSION, ComparisonOutcome.IMPROVEMENT)):
             yield build_table(groups, "Worse and better", _MOST_MARKDOWN, results=True)
-
-
-def _separate(signals: Sequence[Compared]) -> list[list[Compared]]:
-    return [[signal] for signal in signals]
 
 
 def _list_scopes(comparison: Comparison, zone: Zone | None) -> Iterator[tuple[str, str]]:
@@ -222,25 +213,16 @@ def _build_crossed_sections(comparison: Comparison, *, brief: bool) -> Iterator[
         (comparison.second.called, _list_crossed_alone(comparison, 1)),
         (baseline, _list_crossed_alone(comparison, 0)),
     ):
-        if findings:
-            limits: list[Text] = [
-                (("", finding.rule.severity), f" {describe_breach(finding)}") for finding in findings[:most]
-            ]
-            heading, hidden = f"Limits crossed only in {side}", max(0, len(findings) - most)
-            yield Section(heading, (Bullets(tuple(limits)),), hidden=hidden, noun="limits")
-    texts = (
-        ("Crossed in both", [second for _, second in thresholds.both]),
-        ("Crossed in one run, and not judged in the other", list(thresholds.unjudged)),
-    )
-    notes = [
-        Paragraph(
-            f"{text}: "
-            f"{_join_names([f'{finding.signal.title} ({format_threshold(finding)})' for finding in findings])}.",
-            "note",
-        )
-        for text, findings in texts
-        if findings
-    ]
+        limits: list[Text] = [(("", finding.rule.severity), f" {describe_breach(finding)}") for finding in findings]
+        yield from _build_bullets(f"Limits crossed only in {side}", limits, "limits", most)
+    other_limits = {
+        "Crossed in both": [second for _, second in thresholds.both],
+        "Crossed in one run, and not judged in the other": thresholds.unjudged,
+    }
+    notes: list[Block] = []
+    for heading, findings in other_limits.items():
+        names = _join_names([f"{finding.signal.title} ({format_threshold(finding)})" for finding in findings])
+        notes += [Paragraph(f"{heading}: {names}.", "note")] if findings else []
     if notes and not brief:
         yield Section("Other crossed limits", tuple(notes))
 
@@ -260,31 +242,24 @@ def _build_further_sections(comparison: Comparison) -> Iterator[Section]:
     """Yield sections left out in brief: worse in other phases, unclear, unchanged, hidden by means, not compared."""
     for phase, worse in comparison.also_worse():
         heading = f"Worse in the {phase.name} phase alone"
-        yield Section(
-            heading, (build_table(group_by_signal(worse), heading, _ROWS[ComparisonOutcome.CHANGE]),), noun="signals"
-        )
+        table = build_table(group_by_signal(worse), heading, _ROWS[ComparisonOutcome.CHANGE])
+        yield Section(heading, (table,), noun="signals")
     for outcome in (ComparisonOutcome.UNCLEAR, ComparisonOutcome.WITHIN, ComparisonOutcome.SAME):
         # Signals that crossed a limit in one run alone are left out, even if their means hardly differ.
         if groups := group_by_signal(comparison.within_limits(outcome)):
-            yield Section(
-                TITLES[outcome], (Paragraph(_join_names([group[0].signal.title for group in groups]), "note"),)
-            )
-    yield from _build_bullets(
-        "Beyond the means", [describe_distribution_change(reshaped) for reshaped in comparison.reshaped], "signals"
-    )
+            names = _join_names([group[0].signal.title for group in groups])
+            yield Section(TITLES[outcome], (Paragraph(names, "note"),))
+    yield from _build_bullets("Beyond the means", [*map(describe_distribution_change, comparison.reshaped)], "signals")
     counters = comparison.unassigned_counters
     shown = [*counters.costs, *(counter for counter in counters.changed if counter not in counters.costs)]
-    yield from _build_bullets(
-        "Counters without a signal that changed", [describe_counter(counter) for counter in shown], "counters"
-    )
+    yield from _build_bullets("Counters without a signal that changed", [*map(describe_counter, shown)], "counters")
     if notes := list(_describe_not_compared(comparison)):
         yield Section("Not compared", tuple(Paragraph(text, "note") for text in notes))
 
 
-def _build_bullets(heading: str, texts: Sequence[str], text: str) -> Iterator[Section]:
+def _build_bullets(heading: str, texts: Sequence[Text], noun: str, most: int = _MOST_CROSSED) -> Iterator[Section]:
     if texts:
-        hidden = max(0, len(texts) - _MOST_CROSSED)
-        yield Section(heading, (Bullets(tuple(texts[:_MOST_CROSSED])),), hidden=hidden, noun=text)
+        yield Section(heading, (Bullets(tuple(texts[:most])),), hidden=max(0, len(texts) - most), noun=noun)
 
 
 def _join_names(names: Sequence[str]) -> str:
@@ -301,10 +276,8 @@ def _describe_not_compared(comparison: Comparison) -> Iterator[str]:
     sides = (comparison.first, comparison.second)
     for side, lone in zip(sides, comparison.lone, strict=True):
         if lone:
-            yield (
-                f"Recorded only in {side.called}: "
-                f"{_join_names([f'{lone.signal.title} ({lone.host})' for lone in lone])}."
-            )
+            names = _join_names([f"{signal.signal.title} ({signal.host})" for signal in lone])
+            yield f"Recorded only in {side.called}: {names}."
     for side, hosts in zip(sides, comparison.hosts.alone, strict=True):
         if hosts:
             yield f"Only {side.called} has the hosts {join_names(hosts, _MOST_NAMES)}."
