@@ -11,7 +11,7 @@ from plimsoll.model.document import DocumentCheck, Suite
 from plimsoll.model.series import make_host_key
 from plimsoll.model.times import SECOND, Zone
 from plimsoll.report.render.junit import render_junit
-from plimsoll.report.wording import describe_reason, describe_users, format_lasting
+from plimsoll.report.wording import describe_reason, describe_users, find_host, format_lasting
 from plimsoll.review.doubts import join_doubts
 from plimsoll.review.findings import CROSSED, JUDGED, Finding, Outcome
 from plimsoll.review.review import Review
@@ -33,8 +33,8 @@ def format_junit(review: Review, zone: Zone | None = None) -> str:
     zone = zone or review.zone
     cases: dict[str, dict[tuple[str, str], list[Finding]]] = {applied.pack.pack: {} for applied in review.applied}
     for finding in review.findings:
-        host = finding.subject.host if finding.subject else ""
-        cases[finding.pack.pack].setdefault((finding.rule.id, make_host_key(host)), []).append(finding)
+        host = make_host_key(find_host(finding))
+        cases[finding.pack.pack].setdefault((finding.rule.id, host), []).append(finding)
     suites = [Suite("verdict", [_build_verdict_check(review)], review.start)]
     for applied in review.applied:
         order = {rule.id: at for at, rule in enumerate(applied.pack.rules)}
@@ -71,10 +71,8 @@ def _check(findings: Sequence[Finding], why: str, zone: Zone) -> DocumentCheck:
 def _list_details(crossed: Sequence[Finding], zone: Zone) -> Iterator[str]:
     """Yield every breach of every instance: when, how long, worst value, threshold; then the rule's sources."""
     for finding in crossed:
-        yield (
-            f"{finding.signal.title}, {name_place(finding)}: threshold "
-            f"{format_threshold(finding)}{describe_phase(finding)}"
-        )
+        threshold = f"{format_threshold(finding)}{describe_phase(finding)}"
+        yield f"{finding.signal.title}, {name_place(finding)}: threshold {threshold}"
         for crossing in finding.counted:
             when = f"{zone.span(crossing.start, crossing.end)} ({format_lasting(crossing.duration)})"
             yield f"  {when}, worst {format_worst(finding, crossing.worst)}"

@@ -311,11 +311,8 @@ def _list_unjudged(review: Review) -> Iterator[Line]:
             if (value := len(by_reason) - _MOST_UNJUDGED) > 0:
                 yield (dim_text(f"  {format_count(value, 'more reason')}; {_SEE_REPORT}"),)
         else:
-            yield (
-                dim_text(
-                    f"  {join_names(list(list_unjudged_titles(findings, len(review.computers))), _MOST_UNJUDGED)}"
-                ),
-            )
+            titles = list(list_unjudged_titles(findings, len(review.computers)))
+            yield (dim_text(f"  {join_names(titles, _MOST_UNJUDGED)}"),)
 
 
 def format_heading(text: str) -> Iterator[Line]:

@@ -117,11 +117,8 @@ def list_old_limits(findings: Sequence[Finding], signal: str = "") -> tuple[str,
         value = format_value(find_worst_shown(worst), worst.signal.unit)
         limit = f"{rule} ({other}{format_threshold(worst)}, {worst.rule.sources[0].document})"
         where = f" on {name_place(worst)}" + (f", worst of {len(alike):,}" if len(alike) > 1 else "")
-        came = (
-            describe_crossing(worst)
-            if worst.outcome in CROSSED
-            else f"within limits, {describe_extreme(worst)} {value}"
-        )
+        within = f"within limits, {describe_extreme(worst)} {value}"
+        came = describe_crossing(worst) if worst.outcome in CROSSED else within
         lines.append(f"{limit} {came}{where}; {worst.notes[0]}")
     return tuple(lines)
 
@@ -137,9 +134,8 @@ def summarize_old_limits(findings: Sequence[Finding]) -> str:
     parts: list[str] = []
     for rule, finding in first.items():
         crossed = f"crossed, {format_value(find_worst_shown(finding), finding.signal.unit)}"
-        parts.append(
-            f"{rule} ({format_threshold(finding)}) {crossed if finding.outcome in CROSSED else 'within limits'}"
-        )
+        state = crossed if finding.outcome in CROSSED else "within limits"
+        parts.append(f"{rule} ({format_threshold(finding)}) {state}")
     return f"Old limits, not counted: {'; '.join(parts)}" if parts else ""
 
 
@@ -158,9 +154,8 @@ def summarize_crossed(findings: Sequence[Finding]) -> str:
     groups = group_crossed(findings)
     severe = [group for group in groups if group.worst.severe]
     notes = len(groups) - len(severe)
-    return f"Crossed: {count_severities(severe) or 'nothing'}" + (
-        f"; {format_count(notes, 'note')} (info)" if notes else ""
-    )
+    also = f"; {format_count(notes, 'note')} (info)" if notes else ""
+    return f"Crossed: {count_severities(severe) or 'nothing'}{also}"
 
 
 def is_never_tested(finding: Finding) -> bool:

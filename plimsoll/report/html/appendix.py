@@ -90,14 +90,8 @@ def build_basis(review: Review, zone: Zone, hashes: Sequence[str]) -> tuple[Sect
     """Return the section on what the review rests on: hosts, rules, phases, remarks, and files with `hashes`."""
     summary = f"{number(len(review.computers))}, and what is known of them"
     hosts = Section("Hosts", (build_hosts_table(review),), summary=summary, anchor="hosts", fold="closed")
-    parts = (
-        hosts,
-        _build_rules(review),
-        *_build_phases(review, zone),
-        *_build_remarks(review),
-        _build_files(review, zone, hashes),
-    )
-    return (Section("What this rests on", parts),)
+    parts = (*_build_phases(review, zone), *_build_remarks(review), _build_files(review, zone, hashes))
+    return (Section("What this rests on", (hosts, _build_rules(review), *parts)),)
 
 
 def _build_rules(review: Review) -> Section:

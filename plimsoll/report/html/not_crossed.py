@@ -18,6 +18,7 @@ from plimsoll.report.html.gauge import compute_level, draw_water
 from plimsoll.report.wording import (
     describe_brief_crossings,
     describe_extreme,
+    find_host,
     format_lasting,
     format_margin,
     is_never_tested,
@@ -52,9 +53,8 @@ class NotCrossed:
         by_host = _group_findings(findings, per_host=True)
         self.per_host = len(by_host) <= _MOST_ITEMS
         groups = by_host if self.per_host else _group_findings(findings, per_host=False)
-        ordered = sorted(
-            (sorted(group, key=rank_nearness) for group in groups), key=lambda group: rank_nearness(group[0])
-        )
+        nearest_first = (sorted(group, key=rank_nearness) for group in groups)
+        ordered = sorted(nearest_first, key=lambda group: rank_nearness(group[0]))
         rules = sum(len({finding.rule.id for finding in group}) for group in groups)
         self._shown = max(_SHOWN_ALIKE_AT_LEAST, min(_SHOWN_ALIKE, _SHOWN_ALIKE_IN_ALL // max(1, rules)))
         opened = 0 if review.of(Outcome.CROSSED, Outcome.OFTEN) or outcome != Outcome.WITHIN else _OPEN
@@ -62,7 +62,7 @@ class NotCrossed:
 
     def id(self, finding: Finding) -> str:
         """Return the id of the item that contains a finding."""
-        host = make_host_key(finding.subject.host if finding.subject and self.per_host else "")
+        host = make_host_key(find_host(finding) if self.per_host else "")
         return make_anchor(str(self._outcome), finding.rule.signal, str(self._numbers.get(host, "")))
 
     def _build_item(self, group: Sequence[Finding], opened: bool) -> dict[str, Any]:
@@ -113,14 +113,8 @@ class NotCrossed:
     def _describe_brief_crossing(self, finding: Finding, crossing: Crossing) -> tuple[str, ...]:
         """Return the texts on a crossing too short to fire: when, how long, its worst value, where, and the limit."""
         start, end = (self._review.clock(self._zone, at) for at in (crossing.start, crossing.end))
-        worst = format_value(crossing.worst, finding.signal.unit)
-        return (
-            f"{start} – {end}",
-            format_lasting(crossing.duration),
-            worst,
-            name_place(finding),
-            format_threshold(finding),
-        )
+        worst, lasted = format_value(crossing.worst, finding.signal.unit), format_lasting(crossing.duration)
+        return f"{start} – {end}", lasted, worst, name_place(finding), format_threshold(finding)
 
     def _build_chart(self, group: Sequence[Finding]) -> Chart | None:
         """Return a chart of the finding nearest to its limit, and other subjects' samples; None if constant."""
@@ -155,8 +149,5 @@ class NotCrossed:
 
 
 def _group_findings(findings: Iterable[Finding], *, per_host: bool) -> list[list[Finding]]:
-    groups: dict[tuple[str, str], list[Finding]] = {}
-    for finding in findings:
-        host = make_host_key(finding.subject.host) if per_host and finding.subject else ""
-        groups.setdefault((finding.rule.signal, host), []).append(finding)
-    return list(groups.values())
+    hosts = ((finding, make_host_key(find_host(finding)) if per_host else "") for finding in findings)
+    return list(group_pairs(((finding.rule.signal, host), finding) for finding, host in hosts).values())

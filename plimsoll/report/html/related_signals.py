@@ -67,13 +67,11 @@ def _describe_related(
     lines = [ChartSeries(str(subject), "other" if at else "samples", s) for at, (subject, s) in enumerate(worst)]
     limit = limits.get(first)
     near = limit is not None and limit <= 1.25 * float(np.max(samples.present.values))
-    if always := describe_constant(lines, signal.unit):
-        return {"title": signal.title, "place": str(first), "summary": always, "chart": None}
-    return {
-        "title": signal.title,
-        "place": str(first),
-        "summary": summary,
-        "chart": charts.add(
+    always = describe_constant(lines, signal.unit)
+    chart = (
+        None
+        if always
+        else charts.add(
             lines,
             signal.unit,
             f"Chart: {signal.title} of {first}: {summary}.",
@@ -81,8 +79,9 @@ def _describe_related(
             spans=[Span(crossing.start, crossing.end) for crossing in finding.counted.longest(_MOST_SHADED)],
             severity=finding.rule.severity,
             marks=2,
-        ),
-    }
+        )
+    )
+    return {"title": signal.title, "place": str(first), "summary": always or summary, "chart": chart}
 
 
 def _map_limits(review: Review, name: str) -> Mapping[Subject, float]:
@@ -103,15 +102,12 @@ def _sort_worst_first(
     crossed: dict[int, NDArray[np.bool_]] = {}  # most series share the times of their recording
 
     def rank(item: tuple[Subject, Samples]) -> tuple[bool, bool, float]:
-        samples = item[1]
+        subject, samples = item
         if id(samples.times) not in crossed:
             crossed[id(samples.times)] = mark_crossings(samples.times, finding.counted)
-        instance, level = (
-            item[0].instance,
-            _compute_mean(samples, crossed[id(samples.times)] & np.isfinite(samples.values)),
-        )
+        level = _compute_mean(samples, crossed[id(samples.times)] & np.isfinite(samples.values))
         level = -np.inf if level is None else -level if lower else level
-        return (instance != text, is_idle(instance or ""), -level)
+        return (subject.instance != text, is_idle(subject.instance or ""), -level)
 
     return sorted(recorded.items(), key=rank)[:_MOST_LINES]
 
