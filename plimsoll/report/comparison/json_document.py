@@ -240,32 +240,49 @@ class RenamedPart(JsonPart):
 class ComparisonPart(JsonPart):
     """One run compared with the baseline."""
 
-    run: ComparedRun
-    baselines: list[str] = Field(description="The names of all baseline runs; the last one is shown.")
-    answer: Literal["worse", "not-worse", "unknown"] = Field(
-        description="worse: a critical signal regressed, throughput was lost, or a limit was crossed that the "
-        "baseline did not cross, and that is no chance. unknown: see doubts."
+    run: ComparedRun = read_attribute("second")
+    baselines: list[str] = read_attribute(
+        lambda comparison: [side.name for side in comparison.baselines],
+        "The names of all baseline runs; the last one is shown.",
     )
-    story: list[str] = Field(description="Three sentences: the load, what became worse, what did not change.")
-    doubts: list[str] = Field(description="The reasons why it is unknown whether the run is no worse.")
-    phase: str = Field(description="The phase that the answer is based on.")
+    answer: Literal["worse", "not-worse", "unknown"] = read_attribute(
+        answer,
+        "worse: a critical signal regressed, throughput was lost, or a limit was crossed that the "
+        "baseline did not cross, and that is no chance. unknown: see doubts.",
+    )
+    story: list[str] = read_attribute(tell_story, "Three sentences: the load, what became worse, what did not change.")
+    doubts: list[str] = read_attribute(list_doubts, "The reasons why it is unknown whether the run is no worse.")
+    phase: str = read_attribute("phase.name", "The phase that the answer is based on.")
     phases: list[ComparedPhase]
     set_differently: list[SetPart] = Field(description="The labels and facts of hosts that differ.")
     load: LoadPart
-    counts: dict[str, int] = Field(description="The number of signals by outcome, in the phase of the answer.")
+    counts: dict[str, int] = read_attribute(
+        lambda comparison: {outcome: len(comparison.of(outcome)) for outcome in ComparisonOutcome},
+        "The number of signals by outcome, in the phase of the answer.",
+    )
     regressions: list[SignalPart]
-    signals: list[SignalPart] = Field(description="All signals in all phases, the most important differences first.")
+    signals: list[SignalPart] = read_attribute(
+        lambda comparison: [signal for phase in comparison.phases for signal in comparison.in_phase(phase)],
+        "All signals in all phases, the most important differences first.",
+    )
     thresholds: ThresholdsPart
-    beyond_means: list[BeyondPart]
-    counters: CountersPart
-    not_compared: list[str] = Field(description="Signals that add up over time, so that their means say nothing.")
-    only_baseline: list[RecordedPart] = Field(description="Signals that only the baseline recorded.")
-    only_other: list[RecordedPart]
-    hosts: list[ComparedHost]
-    hosts_only_baseline: list[str]
-    hosts_only_other: list[str]
-    perhaps_renamed: list[RenamedPart] = Field(
-        description="Hosts and instances that look the same under different names; they are not compared."
+    beyond_means: list[BeyondPart] = read_attribute("reshaped")
+    counters: CountersPart = read_attribute("unassigned_counters")
+    not_compared: list[str] = read_attribute(
+        lambda comparison: [signal.title for signal in comparison.integrating],
+        "Signals that add up over time, so that their means say nothing.",
+    )
+    only_baseline: list[RecordedPart] = read_attribute(
+        lambda comparison: comparison.lone[0], "Signals that only the baseline recorded."
+    )
+    only_other: list[RecordedPart] = read_attribute(lambda comparison: comparison.lone[1])
+    hosts: list[ComparedHost] = read_attribute(
+        lambda comparison: [{"baseline": first, "other": second} for first, second in comparison.hosts.pairs]
+    )
+    hosts_only_baseline: list[str] = read_attribute(lambda comparison: comparison.hosts.alone[0])
+    hosts_only_other: list[str] = read_attribute(lambda comparison: comparison.hosts.alone[1])
+    perhaps_renamed: list[RenamedPart] = read_attribute(
+        "proposals", "Hosts and instances that look the same under different names; they are not compared."
     )
 
 
@@ -281,39 +298,5 @@ class ComparisonDocument(JsonPart):
 def build_document(comparisons: Sequence[Comparison]) -> ComparisonDocument:
     """Return the comparisons of runs with one baseline as schema plimsoll.comparison/1."""
     return ComparisonDocument.model_validate(
-        {
-            "baseline": comparisons[0].first,
-            "comparisons": [_encode_comparison(comparison) for comparison in comparisons],
-            "table": run_table(comparisons),
-        }
+        {"baseline": comparisons[0].first, "comparisons": comparisons, "table": run_table(comparisons)}
     )
-
-
-def _encode_comparison(comparison: Comparison) -> dict[str, object]:
-    """Return the fields of one comparison, as `ComparisonPart` names them."""
-    only_baseline, only_other = comparison.lone
-    hosts_only_baseline, hosts_only_other = comparison.hosts.alone
-    return {
-        "run": comparison.second,
-        "baselines": [side.name for side in comparison.baselines],
-        "answer": answer(comparison),
-        "story": tell_story(comparison),
-        "doubts": list_doubts(comparison),
-        "phase": comparison.phase.name,
-        "phases": comparison.phases,
-        "set_differently": comparison.set_differently,
-        "load": comparison.load,
-        "counts": {outcome: len(comparison.of(outcome)) for outcome in ComparisonOutcome},
-        "regressions": comparison.regressions,
-        "signals": [signal for phase in comparison.phases for signal in comparison.in_phase(phase)],
-        "thresholds": comparison.thresholds,
-        "beyond_means": comparison.reshaped,
-        "counters": comparison.unassigned_counters,
-        "not_compared": [signal.title for signal in comparison.integrating],
-        "only_baseline": only_baseline,
-        "only_other": only_other,
-        "hosts": [{"baseline": first, "other": second} for first, second in comparison.hosts.pairs],
-        "hosts_only_baseline": hosts_only_baseline,
-        "hosts_only_other": hosts_only_other,
-        "perhaps_renamed": comparison.proposals,
-    }

@@ -28,6 +28,7 @@ _MOST_PACK_HOSTS = 12
 _SHOWN_SUBJECTS = (8, 4, 2, 1)  # of one signal, so that all signals fit into
 _MOST_ROWS = 240
 _MOST_COUNTERS = 200
+_RULES_NEW = " makes a signal for each counter of a log that has none."
 _NUMBERS = ("Mean", "p95", "p99", "Highest", "Lowest", "Not zero", "Mean of those", "Samples", "Missing")
 _UNJUDGED = (
     (
@@ -201,10 +202,8 @@ def build_unjudged(review: Review) -> tuple[Section, ...]:
     for outcome, title, text in _UNJUDGED:
         findings = [f for f in review.of(outcome) if outcome != Outcome.TOO_SHORT or is_never_tested(f)]
         if findings:
-            summary = f"{number(len(findings))}: {text}"
-            sections.append(
-                Section(title, tuple(_build_unjudged_packs(review, findings)), summary=summary, fold="closed")
-            )
+            packs = tuple(_build_unjudged_packs(review, findings))
+            sections.append(Section(title, packs, summary=f"{number(len(findings))}: {text}", fold="closed"))
     return (Section("Could not be judged", tuple(sections), anchor="unjudged"),) if sections else ()
 
 
@@ -263,20 +262,14 @@ def build_statistics(review: Review, signals: RecordedSignals, zone: Zone) -> tu
         if rows
     ]
     if counters:
-        sections.append(
-            Section(
-                "Other counters",
-                (_build_statistics_table("Counter", counters, review.start, review.end), *_note_hidden(more_counters)),
-                summary=f"{number(len(counters) + more_counters)}: recorded, and no signal of Plimsoll's; over the "
-                "whole run, as they were recorded",
-                note=(
-                    "To judge them, write a pack: ",
-                    ("plimsoll rules new", "code"),
-                    " makes a signal for each counter of a log that has none.",
-                ),
-                fold="closed",
-            )
+        table = _build_statistics_table("Counter", counters, review.start, review.end)
+        summary = (
+            f"{number(len(counters) + more_counters)}: recorded, and no signal of Plimsoll's; over the whole run, "
         )
+        summary += "as they were recorded"
+        hint: Text = ("To judge them, write a pack: ", ("plimsoll rules new", "code"), _RULES_NEW)
+        blocks = table, *_note_hidden(more_counters)
+        sections.append(Section("Other counters", blocks, summary=summary, note=hint, fold="closed"))
     note = _describe_statistics(review, weighted=any(row.weights is not None for row in rows))
     return (Section("Statistics", tuple(sections), anchor="statistics", note=note),)
 
@@ -295,11 +288,8 @@ def _describe_statistics(review: Review, *, weighted: bool) -> str:
 
 def _list_counter_rows(review: Review, signals: RecordedSignals) -> tuple[list[_Row], int]:
     """Return rows for the counters that no signal uses, and the number of counters left out."""
-    unused = sorted(
-        signals.unused_counters(),
-        key=lambda series: (make_host_key(review.host_of(series)), series.path or series.field),
-    )
-    weights = Weights()
+    counters, weights = signals.unused_counters(), Weights()
+    unused = sorted(counters, key=lambda series: (make_host_key(review.host_of(series)), series.path or series.field))
     rows: list[_Row] = []
     for series in unused[:_MOST_COUNTERS]:
         samples = signals.counter(series)
@@ -322,12 +312,9 @@ def _list_signal_rows(review: Review, signals: RecordedSignals) -> tuple[list[_R
         low = signal.worse == "lower"
         if len(recorded) > most:
             recorded = sorted(recorded, key=lambda item: float(item[1].present.values.mean()), reverse=not low)
-        rows += [
-            _Row(signal.title, str(subject), signal.unit, low, samples, weights(samples))
-            for subject, samples in sorted(
-                recorded[:most], key=lambda item: (make_host_key(item[0].host), item[0].instance or "")
-            )
-        ]
+        shown = sorted(recorded[:most], key=lambda item: (make_host_key(item[0].host), item[0].instance or ""))
+        for subject, samples in shown:
+            rows.append(_Row(signal.title, str(subject), signal.unit, low, samples, weights(samples)))
     return rows, sum(sizes) - len(rows), most
 
 
