@@ -33,6 +33,10 @@ class Planned:
     reason: str
     rules: tuple[str, ...] = ()
 
+    def covers(self, start: int, end: int) -> bool:
+        """Return whether no rule is judged in a part of the time from `start` to `end` (UTC ns)."""
+        return not self.rules and self.start <= end and self.end >= start
+
 
 @dataclass(frozen=True)
 class Run:

@@ -14,7 +14,6 @@ from plimsoll.model.series import LOAD_DRIVER, Series, make_host_key
 from plimsoll.model.times import Zone
 from plimsoll.review import doubts
 from plimsoll.review.coverage import Coverage, compute_coverage, remark_brief_recordings, remark_unrecognised
-from plimsoll.review.doubts import doubt_without_conditions
 from plimsoll.review.findings import Applied, Doubt, Finding, Outcome, Question
 from plimsoll.review.judged_resources import (
     describe_healthy,
@@ -27,7 +26,7 @@ from plimsoll.review.phases.found_phases import FoundPhases, Load, find_loads, f
 from plimsoll.review.phases.throughput_loss import ThroughputLoss, find_throughput_loss
 from plimsoll.review.recorded_signals import RecordedSignals
 from plimsoll.review.recording.driver_failures import judge_failures
-from plimsoll.review.recording.driver_tests import DriverClause
+from plimsoll.review.recording.driver_tests import DriverClause, list_doubts
 from plimsoll.review.recording.driver_waits import judge_waits
 from plimsoll.review.recording.host_spans import (
     LONG_PAUSE,
@@ -77,7 +76,6 @@ class Review:
 
     Attributes:
         phases_found: The phases found from the load; None if they are set by hand.
-        host_work: The work of hosts without recorded operations, from their processor time and network traffic.
         throughput_loss: The work that fell although the load stayed, or that ended for an unknown reason.
         before_steady: Findings crossed only before the found steady state, which the verdict does not count.
         insight_doubts: Doubts from insights; plimsoll.insights adds them.
@@ -93,7 +91,6 @@ class Review:
     facts: Facts
     signals: RecordedSignals = field(repr=False, compare=False)
     loads: tuple[Load, ...] = field(repr=False, compare=False)
-    host_work: tuple[Load, ...] = field(repr=False, compare=False)
     phases_found: FoundPhases | None = None
     throughput_loss: ThroughputLoss | None = None
     before_steady: tuple[Finding, ...] = ()
@@ -133,10 +130,10 @@ class Review:
         """Sentences on failures, delays and pauses in the results of a load driver."""
         loss = self.throughput_loss
         if not loss and not self._dips:
-            loss = find_throughput_loss(self.loads, self.start or 0, self.end or 0, is_slight=True)
+            loss = find_throughput_loss(self.loads, *self._part, is_slight=True)
         slight = [DriverClause(loss.clause)] if loss and not loss.doubt else []
-        every = (*self._judged_requests, *self._dips, *slight, *self._judged_end)
-        return tuple(f"{capitalize(judged.clause)}." for judged in every if not judged.advice)
+        clauses = (*self._judged_requests, *self._dips, *slight, *self._judged_end)
+        return tuple(f"{capitalize(clause)}." for clause, advice in clauses if not advice)
 
     @cached_property
     def _judged_requests(self) -> tuple[DriverClause, ...]:
@@ -148,7 +145,7 @@ class Review:
 
     @cached_property
     def _judged_end(self) -> tuple[DriverClause, ...]:
-        return tuple(judge_end(self.signals, self.start or 0, self.end or 0))
+        return tuple(judge_end(self.signals, *self._part))
 
     @cached_property
     def doubts(self) -> tuple[Doubt, ...]:
@@ -164,14 +161,14 @@ class Review:
             *doubt_impossible_values(self.findings, self.bad_counters, self.signals.samples),
             *doubt_frozen_counters(self.signals, self.question.signals, self.hosts),
             *doubts.doubt_objective(self.findings),
-            *_list_doubts((*self._judged_requests, *(() if loss and loss.doubt else self._dips))),
+            *list_doubts((*self._judged_requests, *(() if loss and loss.doubt else self._dips))),
             *doubts.doubt_undecided(self.findings),
             *doubts.doubt_unfinished(
                 self.findings, self.end, judged_phases.ramp_down if (judged_phases := self.judged_by_found) else None
             ),
             *doubts.doubt_across_gaps(self.findings),
             *self.interruptions,
-            *_list_doubts(self._judged_end),
+            *list_doubts(self._judged_end),
             *doubts.doubt_apart_from_load(is_without_common_time(self.signals)),
             *doubts.doubt_unrecognised_names(self.maybe_needed),
             *too_short,
@@ -179,7 +176,9 @@ class Review:
             *self.insight_doubts,
         )
         if find_verdict(self.findings, ()) != Verdict.NOT_HEALTHY:
-            reasons += tuple(doubt_without_conditions(self.findings, self.question.signals, self.signals.is_recorded))
+            reasons += tuple(
+                doubts.doubt_without_conditions(self.findings, self.question.signals, self.signals.is_recorded)
+            )
         if not reasons and find_verdict(self.findings, ()) != Verdict.NOT_HEALTHY:
             resources = self.question.resources
             reasons = tuple(
@@ -201,11 +200,8 @@ class Review:
         planned = self.question.planned
         if self.question.in_operation:
             return (*apart, *doubt_pauses(self._recordings, planned, 1 / 3))
-        tests = self.phases_found.tests if self.phases_found else 0
-        loss, stopped = (
-            self.throughput_loss,
-            tuple(doubt_stopped_work(self.signals, self.question.signals, self.host_work, planned, tests)),
-        )
+        tests, loss = self.phases_found.tests if self.phases_found else 0, self.throughput_loss
+        stopped = tuple(doubt_stopped_work(self.signals, self.question.signals, planned, tests))
         return (
             *apart,
             *((loss.doubt,) if loss and loss.doubt and not stopped else ()),
@@ -349,19 +345,17 @@ class Review:
             finding for finding in self.findings if finding.subject and make_host_key(finding.subject.host) == key
         )
         signals = RecordedSignals(logs, self.question, self.facts)
-        every_load = find_loads(signals, self.question.signals)
-        host_work = tuple(find_host_work(signals, self.question.signals))
+        loads = find_loads(signals, self.question.signals)
         start, end = _find_span(logs, self.question)
         phases, loss = self.phases_found, None
         if phases is not None and start is not None and end is not None:
-            phases, loss = _find_phases_and_loss(every_load, host_work, start, end, self.zone)
+            phases, loss = _find_phases_and_loss(signals, loads, self.question, start, end, self.zone)
         return replace(
             self,
             logs=tuple(logs),
             findings=findings,
             signals=signals,
-            loads=every_load,
-            host_work=host_work,
+            loads=loads,
             phases_found=phases,
             throughput_loss=loss,
         )
@@ -422,34 +416,32 @@ class Review:
 def review(logs: Sequence[Log], run: Run, question: Question, facts: Facts, remarks: Sequence[Remark] = ()) -> Review:
     """Judge the logs of one run. `remarks` are added to the remarks of the logs."""
     signals = RecordedSignals(logs, question, facts)
-    every_load = find_loads(signals, question.signals)
-    host_work = () if question.in_operation else tuple(find_host_work(signals, question.signals))
+    loads = find_loads(signals, question.signals)
     start, end = _find_span(logs, question)
     phases, loss = None, None
     to_judge_by: tuple[Phase, ...] = ()
     if not question.phases and not question.in_operation and start is not None and end is not None:
-        phases, loss = _find_phases_and_loss(every_load, host_work, start, end, _find_zone(logs))
+        phases, loss = _find_phases_and_loss(signals, loads, question, start, end, _find_zone(logs))
         to_judge_by = phases.to_judge_by(start, end) if phases.sure and not question.whole_run else ()
     part = question.start is not None or question.end is not None
     whole = RecordedSignals(logs, replace(question, start=None, end=None), facts) if part else signals
     findings, applied = judge(logs, whole, question, facts, to_judge_by)
-    everything = (*(remark for log in logs for remark in log.remarks), *remarks)
+    remarks = (*(remark for log in logs for remark in log.remarks), *remarks)
     judged_review = Review(
         tuple(logs),
         run,
         question,
         tuple(findings),
         tuple(applied),
-        everything,
+        remarks,
         facts,
         signals,
-        every_load,
-        host_work,
+        loads,
         phases,
         loss,
         find_crossed_before(logs, whole, question, facts, findings) if to_judge_by else (),
     )
-    more_remarks = (
+    review_remarks = (
         *(remark_unrecognised(unrecognised) for unrecognised in judged_review.unrecognised),
         *remark_below_zero(logs),
         *remark_impossible_values(findings, signals.samples),
@@ -458,11 +450,7 @@ def review(logs: Sequence[Log], run: Run, question: Question, facts: Facts, rema
         *remark_clock(find_clock_offset(signals)),
         *remark_missing_fields(signals, question.signals),
     )
-    return replace(judged_review, remarks=(*everything, *more_remarks))
-
-
-def _list_doubts(every: Sequence[DriverClause]) -> list[Doubt]:
-    return [Doubt(judged.clause, judged.advice) for judged in every if judged.advice]
+    return replace(judged_review, remarks=(*remarks, *review_remarks))
 
 
 def _find_zone(logs: Sequence[Log]) -> Zone:
@@ -470,18 +458,18 @@ def _find_zone(logs: Sequence[Log]) -> Zone:
 
 
 def _find_phases_and_loss(
-    every_load: Sequence[Load], host_work: Sequence[Load], start: int, end: int, zone: Zone
+    recorded: RecordedSignals, loads: Sequence[Load], question: Question, start: int, end: int, zone: Zone
 ) -> tuple[FoundPhases, ThroughputLoss | None]:
     """Return the phases and the loss of throughput of a run, else of the first host whose work fell.
 
     If work was lost while the offered load stayed, the offered load shows the phases. If the log seems to have several
     tests but its users (of a load driver) show a single test, the users show the phases.
     """
-    losses = (find_throughput_loss(loads, start, end) for loads in (every_load, *([load] for load in host_work)))
-    loss = next(filter(None, losses), None)
-    by_offered = (loss.offered, *every_load) if loss and loss.offered else every_load
+    groups = (loads, *([load] for load in find_host_work(recorded, question.signals)))
+    loss = next(filter(None, (find_throughput_loss(group, start, end) for group in groups)), None)
+    by_offered = (loss.offered, *loads) if loss and loss.offered else loads
     phases = find_phases(by_offered, start, end, zone)
-    users = [load for load in every_load if load.name == USERS] if phases.tests else []
+    users = [load for load in loads if load.name == USERS] if phases.tests else []
     by_users = find_phases(users, start, end, zone) if users else phases
     return by_users if by_users.phases and not by_users.tests else phases, loss
 

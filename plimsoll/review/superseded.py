@@ -16,16 +16,16 @@ _STANDS_IN = "it stands in for others where its counters are all that was record
 _BECOMES_NOTE = (*JUDGED, Outcome.TOO_SHORT)
 _BECOMES_NOT_APPLICABLE = (Outcome.NO_DATA, Outcome.NOT_JUDGED, Outcome.NOT_RECORDED)
 _Judged = dict[tuple[str, str], set[str | None]]  # the instances that a rule judged on a host
-Known = Callable[[Subject, Fact], float | None]
+FindFact = Callable[[Subject, Fact], float | None]
 
 
-def supersede(findings: Iterable[Finding], result: Known, by_hand: Collection[str] = ()) -> list[Finding]:
+def supersede(findings: Iterable[Finding], find_fact: FindFact, by_hand: Collection[str] = ()) -> list[Finding]:
     """Return the findings, with severity info for findings of superseded rules.
 
     A superseded rule that could not be judged does not apply if a current rule was judged on the same host. If no
     current rule was judged, a superseded rule keeps its severity only on systems like the systems it was measured on,
-    by the facts that `result` returns. Rules of packs chosen by name (`by_hand`) keep their severity, as do rules with
-    a limit in plimsoll.toml.
+    by the facts that `find_fact` returns. Rules of packs chosen by name (`by_hand`) keep their severity, as do rules
+    with a limit in plimsoll.toml.
     """
     items = list(findings)
     judged: _Judged = defaultdict(set)
@@ -34,17 +34,17 @@ def supersede(findings: Iterable[Finding], result: Known, by_hand: Collection[st
             host, instance = finding.subject.key
             judged[finding.rule.id, host].add(instance)
     return [
-        finding if finding.pack.pack in by_hand or finding.override else _supersede_finding(finding, judged, result)
+        finding if finding.pack.pack in by_hand or finding.override else _supersede_finding(finding, judged, find_fact)
         for finding in items
     ]
 
 
-def _supersede_finding(old: Finding, judged: _Judged, result: Known) -> Finding:
+def _supersede_finding(old: Finding, judged: _Judged, find_fact: FindFact) -> Finding:
     """Return `old` with severity info, or as not applying, if a current rule supersedes its rule; else unchanged."""
     subject = old.subject
     if subject is None or not old.rule.superseded_by:
         return old
-    if is_silent(old.rule, partial(result, subject)):
+    if is_silent(old.rule, partial(find_fact, subject)):
         note = f"a note that is for {old.rule.scale} that plimsoll.toml gives"
         return replace(old, outcome=Outcome.DOES_NOT_APPLY, needs=None, notes=(note, *old.notes))
     names = [
@@ -53,7 +53,7 @@ def _supersede_finding(old: Finding, judged: _Judged, result: Known) -> Finding:
     by = f"{join_names(names, len(names))} {'judges' if len(names) == 1 else 'judge'} it by current limits"
     if names and old.outcome in _BECOMES_NOT_APPLICABLE:
         return replace(old, outcome=Outcome.DOES_NOT_APPLY, needs=None, notes=(by, *old.notes))
-    counts = not names and (not old.severe or is_for_such(old.rule, partial(result, subject)))
+    counts = not names and (not old.severe or is_for_such(old.rule, partial(find_fact, subject)))
     if counts or old.outcome not in _BECOMES_NOTE:
         return old
     measured = f"measured on {old.rule.measured_on}" if old.rule.measured_on else "an old limit"

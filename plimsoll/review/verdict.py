@@ -124,15 +124,15 @@ def list_reasons(
         total = (groups[0].worst.subject and groups[0].worst.subject.instance) or ""
         if is_total(total.replace("__", "_").removesuffix("_")):  # ASP.NET's is __Total__
             sentences += [f"Only {total} was recorded, the total of all: a single one may be far worse."]
-        if more := len(groups) - 1:
-            reason += f" {format_count(more, 'more signal')} crossed {'its limit' if more == 1 else 'their limits'}."
+        if further := len(groups) - 1:
+            limits = "its limit" if further == 1 else "their limits"
+            reason += f" {format_count(further, 'more signal')} crossed {limits}."
     elif answer == Verdict.UNKNOWN:
         within_limits = {(finding.rule.id, _name_host(finding)) for finding in _list_within_limits(findings)}
-        none_judged = "No warning or critical threshold could be judged: "
-        thresholds = format_count(len(within_limits), "warning or critical threshold")
-        but = f"{thresholds.replace(' or ', ' and ') if len(within_limits) > 1 else thresholds} held, but "
-        but = but if within_limits else none_judged
-        reason = f"{but}{doubts[0].sentence}" if doubts else _describe_nothing_judged(findings)
+        kinds = "warning and critical" if len(within_limits) > 1 else "warning or critical"
+        held = f"{format_count(len(within_limits), f'{kinds} threshold')} held, but "
+        held = held if within_limits else "No warning or critical threshold could be judged: "
+        reason = f"{held}{doubts[0].sentence}" if doubts else _describe_nothing_judged(findings)
         sentences, doubts = list[str](), doubts[1:]
     else:
         reason = _describe_closest(findings)
@@ -211,11 +211,8 @@ def _describe_both(worst: Finding, longer: Finding) -> str:
     unit = worst.signal.unit
     higher, lower = (format_limit(limit_of(finding).limit, unit) for finding in (worst, longer))
     side = "below" if limit_of(longer).worse == "lower" else "above"
-    when = (
-        f"throughout{describe_phase(longer).removeprefix(' in')}"
-        if longer.share_of_time == 1
-        else describe_length(longer)
-    )
+    throughout = f"throughout{describe_phase(longer).removeprefix(' in')}"
+    when = throughout if longer.share_of_time == 1 else describe_length(longer)
     first = describe_crossing(worst).partition(", and did not come back")[0].replace("its limit", higher, 1)
     return f"{first}, and {side} {lower} {when}; it {should(longer)}."
 
@@ -239,14 +236,10 @@ def _describe_closest(findings: Sequence[Finding]) -> str:
         return f"{which} threshold held."
     start = f"{which} threshold held; closest was"
     if closest.crossed_briefly:
-        return (
-            f"{start} "
-            f"{_describe_crossed_briefly(closest, sum(finding.crossed_briefly for finding in within_limits) - 1)}"
-        )
-    return (
-        f"{start} {format_subject_title(closest)} with {format_worst(closest, closest.nearest)}, limit "
-        f"{format_threshold(closest)}."
-    )
+        further = sum(finding.crossed_briefly for finding in within_limits) - 1
+        return f"{start} {_describe_crossed_briefly(closest, further)}"
+    worst = format_worst(closest, closest.nearest)
+    return f"{start} {format_subject_title(closest)} with {worst}, limit {format_threshold(closest)}."
 
 
 def _list_within_limits(findings: Sequence[Finding]) -> list[Finding]:
@@ -262,11 +255,11 @@ def find_closest(findings: Sequence[Finding]) -> Finding | None:
     return min(with_room, key=lambda finding: finding.room or 0.0, default=None)
 
 
-def _describe_crossed_briefly(most: Finding, others: int) -> str:
-    counts = f", and {describe_counting(most)}" if most.rule.for_ else ""
-    were = "was" if others == 1 else "were"
-    text = f" {format_count(others, 'other threshold')} {were} crossed briefly, too." if others else ""
-    sentence = describe_breach(most, f"{format_subject_title(most)}, which").removesuffix(".")
+def _describe_crossed_briefly(closest: Finding, further: int) -> str:
+    counts = f", and {describe_counting(closest)}" if closest.rule.for_ else ""
+    were = "was" if further == 1 else "were"
+    text = f" {format_count(further, 'other threshold')} {were} crossed briefly, too." if further else ""
+    sentence = describe_breach(closest, f"{format_subject_title(closest)}, which").removesuffix(".")
     return f"{sentence}{counts}.{text}"
 
 

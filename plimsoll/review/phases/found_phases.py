@@ -25,7 +25,7 @@ from plimsoll.model.samples import Samples
 from plimsoll.model.times import SECOND, Zone, format_duration
 from plimsoll.model.value_text import format_percent
 from plimsoll.review.recorded_signals import RecordedSignals
-from plimsoll.review.recording.driver_tests import DONE, list_tests
+from plimsoll.review.recording.driver_tests import REQUESTS, list_tests
 from plimsoll.review.recording.host_spans import LONG_PAUSE, find_pause_lengths
 from plimsoll.rules.schema import field_types
 from plimsoll.rules.schema.signal import Signal
@@ -166,7 +166,7 @@ def _find_state(load: Load) -> SteadyState | NotSteady:
     """Return the steady state of a load, or of its longest test where a load driver paused between tests."""
     samples = load.samples.present
     state = find_steady_state(samples.times, samples.values, load.plateaus)
-    tests = list_tests(samples) if load.name == DONE else []
+    tests = list_tests(samples) if load.name == REQUESTS else []
     if isinstance(state, NotSteady) and len(tests) > 1 and not state.tests:
         rows = [tuple(samples.times.searchsorted((test.start, test.end + 1)).tolist()) for test in tests]
         return find_in_longest_test(samples.times, samples.values, rows)

@@ -79,21 +79,16 @@ class ThroughputLoss:
         title = title if self.work.name.startswith(_DRIVER) else f"{title} of {self.work.hosts[0]}"
         if self.ended:
             return f"{title}: the load is gone {format_duration(self.begun)} after the start, for {lasts}"
-        rates = (
-            f"from {format_value(self.before, self.work.signal.unit)} to "
-            f"{format_value(self.after, self.work.signal.unit)}"
-        )
-        unknown = "; whether less was asked for is not known"
+        before, after = (format_value(rate, self.work.signal.unit) for rate in (self.before, self.after))
+        rates = f"from {before} to {after}"
+        how = f"sank {rates} little by little within {lasts}" if self.is_slow else f"fell {rates} for {lasts}"
         if self.offered is None:
-            how = f"sank {rates} little by little within" if self.is_slow else f"fell {rates} for"
-            return f"{title} {how} {lasts}{unknown}"
+            return f"{title} {how}; whether less was asked for is not known"
+        if not self.is_slow:
+            how = f"fell {rates}, {format_duration(self.begun)} after the start, for {lasts}"
         offered = self.offered.signal.title
         offered = offered[0].lower() + offered[1:] if offered[1:2].islower() else offered
-        while_offered = f"though as many {offered} were held"
-        meanwhile = f"for {lasts}, {while_offered}"
-        if self.is_slow:
-            return f"{title} sank {rates} little by little within {lasts}, {while_offered}"
-        return f"{title} fell {rates}, {format_duration(self.begun)} after the start, {meanwhile}"
+        return f"{title} {how}, though as many {offered} were held"
 
     @property
     def doubt(self) -> Doubt | None:
@@ -110,6 +105,7 @@ class _Fall(NamedTuple):
 
     `before` and `after` are the levels of work, `took` is how many parts the fall between them took. `gap` is the
     distance from the lower end of the higher level to the upper end of the lower level, as a share of the fall.
+    `is_slow`: work sank little by little.
     """
 
     first: int
@@ -118,6 +114,7 @@ class _Fall(NamedTuple):
     after: float
     took: int
     gap: float
+    is_slow: bool = False
 
 
 def find_throughput_loss(
@@ -128,18 +125,18 @@ def find_throughput_loss(
     With `is_slight`, the result is a loss of a load driver that is too slight for a doubt.
     """
     works = [load for load in loads if load.kind == "operations"]
-    offered = {load.name: load for load in loads if load.kind == "connections"}
     # The load driver shows the offered load best; otherwise use the connections of the busiest service.
     work = next((load for load in works if load.name.startswith(_DRIVER)), next(iter(works), None))
     if work is None or len(work.samples.between(start, end).present.times) < _FEWEST:
         return None
-    if is_slight and not work.name.startswith(_DRIVER):
+    is_driver = work.name.startswith(_DRIVER)
+    if is_slight and not is_driver:
         return None
-    room = f"{work.name.partition('.')[0]}."
-    of_room = [load for name, load in offered.items() if name.startswith(room)]
-    is_driver = room == _DRIVER
-    stays = next(iter(of_room if is_driver else (*of_room, *offered.values())), None)
-    loss = _find_loss(work, stays, start, end, _FELL_SLIGHTLY if is_slight else _FELL)
+    connections = [load for load in loads if load.kind == "connections"]
+    service = work.name.partition(".")[0] + "."
+    of_service = [load for load in connections if load.name.startswith(service)]
+    offered = next(iter(of_service if is_driver else (*of_service, *connections)), None)
+    loss = _find_loss(work, offered, start, end, _FELL_SLIGHTLY if is_slight else _FELL)
     return replace(loss, is_slight=True) if loss and is_slight else loss
 
 
@@ -158,37 +155,41 @@ def _find_loss(work: Load, offered: Load | None, start: int, end: int, fell: flo
     done = fill_gaps(parts.means(work.samples.present))
     load = None if offered is None else fill_gaps(parts.means(offered.samples.present))
     if load is not None and is_driver and has_ramp(done, load, int(width)):
-        offered = load = None
+        load = None
     enough = max(SHORTEST_ABSENCE, _LONG_OF_DRIVER * length) if is_driver else compute_long_absence(length)
     long = max(3, int(np.ceil(enough / width)))
 
-    def loss(fall: _Fall, stayed: Load | None) -> ThroughputLoss:
-        edges = int(start + fall.first * width), int(start + fall.last * width)
-        return ThroughputLoss(work, stayed, fall.before, fall.after, *edges, edges[0] - start)
+    def loss(fall: _Fall, stayed: Load | None, *, is_slight: bool = False) -> ThroughputLoss:
+        begin, stop = int(start + fall.first * width), int(start + fall.last * width)
+        return ThroughputLoss(
+            work, stayed, fall.before, fall.after, begin, stop, begin - start, fall.is_slow, is_slight
+        )
 
     if load is not None:
-        full = np.flatnonzero(load >= _STAYED * np.quantile(load, _REACHED))
-        first, last = int(full[0]), int(full[-1]) + 1
-        fall = _find_fall(done[first:last], long, max(long, int(_LEAST_BEFORE * parts.count)), fell)
-        if fall and _is_clear(fall, parts.count, is_driver=is_driver) and _is_steady(load[first:last], fall, fell):
-            return loss(fall._replace(first=fall.first + first, last=fall.last + first), offered)
-        sinking = _find_sinking(done[first:last], load[first:last], fell)
-        if sinking and (is_driver or _is_no_ramp_down(sinking, length)):
-            return replace(loss(sinking._replace(first=sinking.first + first, last=last), offered), is_slow=True)
+        fall = _find_fall_under_load(done, load, long, fell, is_driver=is_driver)
+        if fall and (is_driver or not fall.is_slow or _is_no_ramp_down(fall, length)):
+            return loss(fall, offered)
+        if is_driver:
+            return None
     elif (sinking := _find_sinking(done, np.ones_like(done), fell)) and _is_no_ramp_down(sinking, length):
-        return replace(loss(sinking, None), is_slow=True)
-    if load is not None and is_driver:
-        return None
+        return loss(sinking, None)
     fall = _find_fall(done, long, long, fell)
     if fall and not is_driver and _is_gone(fall, done):
         return loss(fall, None) if (fall.last - fall.first) * width >= _GONE_FOR else None
-    counts = (
-        fall
-        and load is None
-        and _is_clear(fall, parts.count, is_driver=False)
-        and (is_driver or fall.after > _GONE * fall.before)
-    )
-    return replace(loss(fall, None), is_slight=not is_driver) if fall and counts else None
+    if not fall or load is not None or not _is_clear(fall, parts.count, is_driver=False):
+        return None
+    return loss(fall, None, is_slight=not is_driver) if is_driver or fall.after > _GONE * fall.before else None
+
+
+def _find_fall_under_load(done: Values, load: Values, long: int, fell: float, *, is_driver: bool) -> _Fall | None:
+    """Return the fall of work within the time of the full load, at once or little by little; None without."""
+    full = np.flatnonzero(load >= _STAYED * np.quantile(load, _REACHED))
+    first, stop = int(full[0]), int(full[-1]) + 1
+    work, offered = done[first:stop], load[first:stop]
+    fall = _find_fall(work, long, max(long, int(_LEAST_BEFORE * len(done))), fell)
+    if not (fall and _is_clear(fall, len(done), is_driver=is_driver) and _is_steady(offered, fall, fell)):
+        fall = _find_sinking(work, offered, fell)
+    return fall._replace(first=fall.first + first, last=fall.last + first) if fall else None
 
 
 def has_ramp(done: Values, offered: Values, step: int) -> bool:
@@ -241,21 +242,21 @@ def _find_sinking(done: Values, offered: Values, fell: float) -> _Fall | None:
         return None
     blocks = np.array_split(done, _BLOCKS)
     work = np.array([block.mean() for block in blocks])
-    least, most = (pick([float(part.mean()) for part in np.array_split(offered, _BLOCKS)]) for pick in (min, max))
+    offers = [float(part.mean()) for part in np.array_split(offered, _BLOCKS)]
     top = int(np.argmax(work))
-    half = (work[top] - work[-1]) / (2 * max(1, _BLOCKS - 1 - top))
+    fall = float(work[top] - work[-1])
+    half = fall / (2 * max(1, _BLOCKS - 1 - top))
     before, after = work[top] + (0 if top else half), work[-1] - half
-    errors = [float(block.std()) / len(block) ** 0.5 for block in (blocks[top], blocks[-1])]
+    error = float(np.hypot(*(float(block.std()) / len(block) ** 0.5 for block in (blocks[top], blocks[-1]))))
     climbs = work[top:] - np.minimum.accumulate(work[top:])
     is_low = after < (fell + _SUNK) * before and max(work[-2:]) < (fell + 2 * _SUNK) * before
-    is_low &= float((work[top:-2] - work[top + 2 :]).max(initial=0)) < _AT_A_TIME * (work[top] - work[-1])
-    is_low &= top < _LATEST_TOP * _BLOCKS and work[top] - work[-1] > _ERRORS * float(np.hypot(*errors))
-    fall = float(work[top] - work[-1])
-    if not is_low or climbs.max() > _CLIMBS * fall or least < _STAYED * most:
+    is_low &= float((work[top:-2] - work[top + 2 :]).max(initial=0)) < _AT_A_TIME * fall
+    is_low &= top < _LATEST_TOP * _BLOCKS and fall > _ERRORS * error
+    if not is_low or climbs.max() > _CLIMBS * fall or min(offers) < _STAYED * max(offers):
         return None
     first = top * len(done) // _BLOCKS
     gap = float(work[-2] - work[-1]) / fall
-    return _Fall(first, len(done), float(work[top]), float(work[-1]), len(done) - first, gap)
+    return _Fall(first, len(done), float(work[top]), float(work[-1]), len(done) - first, gap, is_slow=True)
 
 
 def _is_no_ramp_down(sinking: _Fall, length: int) -> bool:

@@ -1,4 +1,4 @@
-"""The tests in the results of a load driver, and its operations, which are judged one by one."""
+"""The tests in the results of a load driver, and its operations, which are judged separately."""
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
@@ -7,18 +7,19 @@ from typing import NamedTuple
 import numpy as np
 
 from plimsoll.hosts.objective import PACK as OBJECTIVE
+from plimsoll.model.log import Times, Values
 from plimsoll.model.samples import Samples
 from plimsoll.model.series import LOAD_DRIVER
 from plimsoll.model.times import SECOND
-from plimsoll.review.findings import JUDGED, Finding
+from plimsoll.review.findings import JUDGED, Doubt, Finding
 from plimsoll.review.recorded_signals import RecordedSignals
 from plimsoll.rules.subjects import Subject
 
+REQUESTS, OPERATION_REQUESTS = "client.requests", "client.operation_requests"
+MOST_NAMED = 3
+_RESPONSE_TIMES = "response_mean_s"
 _PAUSE = 570 * SECOND  # without rows: the reader writes none for pauses of ten minutes in which no request waited
-# Our choices: a smaller share of all requests makes no doubt, unless most of them fail.
-_MAIN = 0.05
-_WAITED = "response_mean_s"
-DONE, DONE_OF_ONE = "client.requests", "client.operation_requests"
+_MAIN = 0.05  # of all requests; our choice
 
 
 class DriverClause(NamedTuple):
@@ -29,7 +30,7 @@ class DriverClause(NamedTuple):
 
 
 class DriverTest(NamedTuple):
-    """A test of a load driver from `start` to `end` (UTC ns), the one with `number` of all `tests`."""
+    """A test of a load driver from `start` to `end` (UTC ns): test `number` of `tests`."""
 
     start: int
     end: int
@@ -55,13 +56,18 @@ class DriverOperation(NamedTuple):
     name: str
     subject: Subject
     done: Samples
-    waited: Samples | None
+    response_times: Samples | None
     share: float
 
     @property
     def is_main(self) -> bool:
-        """Whether so many of all requests are of the operation that what happens to it makes a doubt."""
+        """Whether enough of all requests are of the operation to make a doubt of what happens to it."""
         return self.share >= _MAIN
+
+
+def list_doubts(clauses: Sequence[DriverClause]) -> list[Doubt]:
+    """Return the clauses that make doubts as doubts."""
+    return [Doubt(clause, advice) for clause, advice in clauses if advice]
 
 
 def list_tests(done: Samples) -> list[DriverTest]:
@@ -77,16 +83,16 @@ def list_tests(done: Samples) -> list[DriverTest]:
 
 def list_operations(recorded: RecordedSignals) -> Iterator[DriverOperation]:
     """Yield the operations of the load drivers that have several."""
-    of_all = [samples.present for samples in recorded.of(DONE).values()]
-    waited = {series.tag("operation"): series for series in recorded.series if series.field == _WAITED}
-    for subject, done in recorded.of(DONE_OF_ONE).items():
-        name, asked = subject.instance or "", done.present.times[done.present.values > 0]
-        if len(asked):
-            together = sum(float(one.between(int(asked[0]), int(asked[-1])).values.sum()) for one in of_all)
-            share = float(done.present.values.sum()) / together if together else 0.0
-            yield DriverOperation(
-                name, subject, done, recorded.counter(waited[name]) if name in waited else None, share
-            )
+    requests = [samples.present for samples in recorded.of(REQUESTS).values()]
+    timed = {series.tag("operation"): series for series in recorded.series if series.field == _RESPONSE_TIMES}
+    for subject, done in recorded.of(OPERATION_REQUESTS).items():
+        name, times = subject.instance or "", done.present.times[done.present.values > 0]
+        if len(times):
+            first, last = int(times[0]), int(times[-1])
+            total = sum(float(samples.between(first, last).values.sum()) for samples in requests)
+            share = float(done.present.values.sum()) / total if total else 0.0
+            response_times = recorded.counter(timed[name]) if name in timed else None
+            yield DriverOperation(name, subject, done, response_times, share)
 
 
 def is_judged_by_objective(findings: Sequence[Finding], signal: str) -> bool:
@@ -95,7 +101,18 @@ def is_judged_by_objective(findings: Sequence[Finding], signal: str) -> bool:
     return any(signal in finding.rule.signal and finding.outcome in JUDGED for finding in of_objective)
 
 
+def find_first(recorded: RecordedSignals, signal: str) -> Samples | None:
+    """Return the samples of a signal of the first load driver; None if it was not recorded."""
+    return next(iter(recorded.of(signal).values()), None)
+
+
 def find_field(recorded: RecordedSignals, field: str) -> Samples | None:
     """Return the samples of a field of the load driver that no signal has; None if it was not recorded."""
     of_driver = (series for series in recorded.series if series.measurement == LOAD_DRIVER[0] and series.field == field)
     return next(map(recorded.counter, of_driver), None)
+
+
+def match_times(first: Samples, second: Samples) -> tuple[Times, Values, Values]:
+    """Return the times (UTC ns) that both have, and the values of each at them."""
+    times, rows, other_rows = np.intersect1d(first.times, second.times, return_indices=True)
+    return times, first.values[rows], second.values[other_rows]

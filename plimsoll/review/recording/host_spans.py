@@ -27,30 +27,6 @@ from plimsoll.rules.schema.pack import Pack
 from plimsoll.rules.subjects import has_object, is_among
 
 _CHECK = "see whether it was down"
-
-
-class _Services:
-    """The services that packs have rules for, named by measurement or by the first part of the performance object."""
-
-    def __init__(self, packs: Iterable[Pack]) -> None:
-        no_services = _load_no_services()
-        self._roles = [pack.applies_to for pack in packs if pack.applies_to and pack.pack not in no_services["packs"]]
-        self._left_out = no_services["objects"]
-        self._named: dict[tuple[str, str | None], str | None] = {}
-
-    def of(self, series: Series) -> str | None:
-        """Return the service to which a series belongs; None if it belongs to no service."""
-        key = series.measurement, series.tag("objectname")
-        if key not in self._named:
-            name = key[1] or key[0]
-            left_out = key[0] in LOAD_DRIVER or is_among(name, self._left_out)
-            is_wanted = any(
-                has_object(series, applies_to.objects, applies_to.measurements) for applies_to in self._roles
-            )
-            self._named[key] = name.partition(":")[0] if is_wanted and not left_out else None
-        return self._named[key]
-
-
 _UPTIME = "system.uptime"
 _SHORTEST_GAP = 60 * SECOND  # and PAUSE intervals: rules have no values in it, either
 LONG_PAUSE = 120 * SECOND  # from which on the first screen says when it was; our choice
@@ -201,10 +177,7 @@ def find_pauses(parts: Sequence[Times], planned: Sequence[Planned]) -> tuple[lis
         within = any(part[0] <= before and part[-1] >= after for part in parts)
         if not within and row in beside and pause > _APART * beside[row]:
             of -= pause
-        elif not any(
-            not work.rules and work.start <= before + longest[row] and work.end >= after - longest[row]
-            for work in planned
-        ):
+        elif not any(work.covers(after - longest[row], before + longest[row]) for work in planned):
             pauses.append((before, after))
     return pauses, of
 
@@ -228,7 +201,7 @@ def doubt_restarts(recorded: RecordedSignals, remarks: Sequence[Remark], planned
         unplanned = [
             instant
             for instant in uptime.times[1:][begun].tolist()
-            if not any(work.start <= instant <= work.end and not work.rules for work in planned)
+            if not any(work.covers(instant, instant) for work in planned)
         ]
         if unplanned:
             yield Doubt(f"{subject.host} was restarted{_format_times(len(unplanned))} in the middle of the run", _MEANT)
@@ -243,6 +216,26 @@ def doubt_restarts(recorded: RecordedSignals, remarks: Sequence[Remark], planned
 
 def _format_times(count: int) -> str:
     return "" if count == 1 else f" {format_count(count, 'time')}"
+
+
+class _Services:
+    """The services that packs have rules for, named by measurement or by the first part of the performance object."""
+
+    def __init__(self, packs: Iterable[Pack]) -> None:
+        no_services = _load_no_services()
+        self._roles = [pack.applies_to for pack in packs if pack.applies_to and pack.pack not in no_services["packs"]]
+        self._left_out = no_services["objects"]
+        self._named: dict[tuple[str, str | None], str | None] = {}
+
+    def of(self, series: Series) -> str | None:
+        """Return the service to which a series belongs; None if it belongs to no service."""
+        key = series.measurement, series.tag("objectname")
+        if key not in self._named:
+            name = key[1] or key[0]
+            left_out = key[0] in LOAD_DRIVER or is_among(name, self._left_out)
+            has_rules = any(has_object(series, role.objects, role.measurements) for role in self._roles)
+            self._named[key] = name.partition(":")[0] if has_rules and not left_out else None
+        return self._named[key]
 
 
 def doubt_gone_services(
@@ -260,7 +253,7 @@ def doubt_gone_services(
         service = services.of(series)
         return (names[make_host_key(host_of(series))], service) if service else None
 
-    of_service = {key: _join_times(times) for key, times in map_times(key_of, logs, part).items()}
+    of_service = {key: merge_times(times) for key, times in map_times(key_of, logs, part).items()}
     of_host = map_recordings(logs, hosts, host_of, part) if of_service else {}
     until: dict[tuple[str, str], int] = {}
     for log in logs:
@@ -268,7 +261,7 @@ def doubt_gone_services(
             until[key] = max(until.get(key, 0), int(log.times[-1]))
     together: dict[tuple[str, str], list[str]] = {}
     for (host, service), times in of_service.items():
-        recorded = _join_times(of_host[host])
+        recorded = merge_times(of_host[host])
         absence = _compute_service_absence(recorded[recorded <= until[host, service]], times, planned)
         if absence.is_long:
             together.setdefault((host, str(absence)), []).append(service)
@@ -280,10 +273,6 @@ def doubt_gone_services(
     ]
     if texts:
         yield Doubt(f"nothing was recorded of {join_names(texts, _MOST_NAMED)}", _CHECK)
-
-
-def _join_times(times: Sequence[Times]) -> Times:
-    return times[0] if len(times) == 1 else merge_times(times)
 
 
 def _compute_service_absence(host: Times, service: Times, planned: Sequence[Planned]) -> Absence:

@@ -16,10 +16,10 @@ _USUAL = 0.75  # the quantile that stands for what is usual
 
 
 def find_host_work(recorded: RecordedSignals, signals: Mapping[str, Signal]) -> Iterator[Load]:
-    """Yield the work of each host without recorded operations, in % of what is usual; none beside a load driver,
-    or without network traffic.
+    """Yield the work of each host without recorded operations, in % of what is usual; none beside a load driver.
 
     It is processor time or network traffic, whichever is nearer to what is usual: both must fall for work to fall.
+    Hosts without either of them, or with hardly any work, are left out.
     """
     names = {name for name, signal in signals.items() if signal.load == "operations" or name.startswith("client.")}
     shown = {subject.key[0] for name in names for subject, samples in recorded.of(name).items() if samples.values.any()}

@@ -14,13 +14,19 @@ from plimsoll.model.times import SECOND, format_duration
 from plimsoll.review.doubts import compute_long_absence
 from plimsoll.review.phases.found_phases import average_on_grid
 from plimsoll.review.recorded_signals import RecordedSignals
-from plimsoll.review.recording.driver_tests import DONE, DriverClause
+from plimsoll.review.recording.driver_tests import REQUESTS, DriverClause
 
-_SENT, _ANSWERED = "client.requests_begun", "client.requests"
+USERS = "client.users"
+_SENT = "client.requests_begun"
 _WORK = ("cpu.busy", "web.requests")
-_MOST = 30 * 60  # seconds: a larger offset means another time zone, and usually no common time
+# Our choices.
+_LARGEST_OFFSET = 1800 * SECOND  # a larger one means another time zone, and usually no common time
 _MOST_ROWS = 20_000
 _ALIKE = 2  # rows: below, the clocks agree
+_LEAST_LOAD = 0.1  # of the load that was reached: below there is next to none
+_REACHED = 0.9  # the quantile that is taken for it
+_WORKS_ON, _BUSY = 0.75, 5.0  # of the processor time under the load, and in %: the load goes on
+_AFTER = 60 * SECOND  # the last requests may be at work for so long
 
 
 @dataclass(frozen=True)
@@ -36,14 +42,6 @@ class DriverClock:
     high: int = 0
     by: str = ""
     no_common_time: bool = False
-
-
-# Our choices.
-_LEAST_LOAD = 0.1  # of the load that was reached: below there is next to none
-_REACHED = 0.9  # the quantile that is taken for it
-_WORKS_ON, _BUSY = 0.75, 5.0  # of the processor time under the load, and in %: the load goes on
-_AFTER = 60 * SECOND  # the last requests may be at work for so long
-USERS = "client.users"
 
 
 def judge_end(recorded: RecordedSignals, start: int, end: int) -> Iterator[DriverClause]:
@@ -62,10 +60,8 @@ def judge_end(recorded: RecordedSignals, start: int, end: int) -> Iterator[Drive
             clause = f"the results of the load driver end {format_duration(rest)} before the run, while {subject.host}"
             yield DriverClause(f"{clause} worked on as before", "see whether they are whole")
             return
-    of = f"{format_duration(rest)} of {format_duration(end - start)}"
-    yield DriverClause(
-        f"the load driver had next to no requests answered in the last {of}: that part was not under load"
-    )
+    last = f"the last {format_duration(rest)} of {format_duration(end - start)}"
+    yield DriverClause(f"the load driver had next to no requests answered in {last}: that part was not under load")
 
 
 def find_loaded_span(recorded: RecordedSignals) -> tuple[int, int] | None:
@@ -73,7 +69,7 @@ def find_loaded_span(recorded: RecordedSignals) -> tuple[int, int] | None:
 
     It ends with the last requests, or when the last users enough for a load were at work.
     """
-    under_load = [times for samples in recorded.of(DONE).values() if len(times := _find_times_under_load(samples))]
+    under_load = [times for samples in recorded.of(REQUESTS).values() if len(times := _find_times_under_load(samples))]
     if not under_load:
         return None
     users = [int(_find_times_under_load(users).max(initial=0)) for users in recorded.of(USERS).values()]
@@ -117,7 +113,7 @@ def is_without_common_time(signals: RecordedSignals) -> bool:
 
 
 def _find_requested(signals: RecordedSignals) -> Samples | None:
-    return next((samples for name in (_SENT, _ANSWERED) for samples in signals.of(name).values()), None)
+    return next((samples for name in (_SENT, REQUESTS) for samples in signals.of(name).values()), None)
 
 
 def _list_work(signals: RecordedSignals) -> list[tuple[str, Samples]]:
@@ -162,4 +158,4 @@ def _find_lag(sent: Samples, work: Samples) -> Lag | None:
         return None
     requests = np.nan_to_num(average_on_grid(sent, start, step, rows))
     done = average_on_grid(work.present, start, step, rows)
-    return find_lag(requests, done, int(min(_MOST * SECOND // step, rows // 3)))
+    return find_lag(requests, done, int(min(_LARGEST_OFFSET // step, rows // 3)))

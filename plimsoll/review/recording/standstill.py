@@ -6,6 +6,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.log import Times, merge_times
@@ -16,8 +17,8 @@ from plimsoll.model.series import make_host_key
 from plimsoll.model.times import SECOND, format_duration
 from plimsoll.review.doubts import SHORTEST_ABSENCE, compute_long_absence
 from plimsoll.review.findings import Doubt
-from plimsoll.review.phases.found_phases import Load
 from plimsoll.review.recorded_signals import RecordedSignals
+from plimsoll.review.recording.host_work import find_host_work
 from plimsoll.review.sentences import add_subject
 from plimsoll.rules.frozen import MANY_DIGITS, count_digits
 from plimsoll.rules.schema.signal import Signal
@@ -34,28 +35,6 @@ _SLIGHT = 0.1  # of the stops may lie beside the ends, where no level shows
 _LEAST_REQUESTS = 5.0  # in each sample of the work beside it: fewer may be none by chance
 _LOAD_DRIVER = "client."
 _CHECK_PAUSE = "see whether the load paused or the system did not answer"
-
-
-class _Stop(NamedTuple):
-    """A stop of work, from the last work before the stop (`begin`) to the first work after it (`end`), in UTC ns.
-
-    `is_whole`: work ceased completely. Repeated stops are described as one stop, from the first to the last: `times` is
-    the number of stops, `length` their total length (ns).
-    """
-
-    begin: int
-    end: int
-    is_whole: bool
-    times: int = 1
-    length: int = 0
-
-    @property
-    def shown(self) -> str:
-        """How long the stop lasted, and how often it occurred: `13 min in all, 3 times`."""
-        often = f" in all, {self.times:,} times," if self.times > 1 else ""
-        return format_duration(self.length) + often
-
-
 # Our choices. A rounded counter may repeat a value many times; several counters of different kinds do not.
 _LEAST_SAMPLES = 20
 _LEAST_KINDS = 2
@@ -65,7 +44,7 @@ _CHECK = "see to what recorded them"
 
 
 @dataclass
-class _HostWork:
+class _HostCounters:
     """The samples of a host's signals that always change in operation, and the times (UTC ns) of all changes."""
 
     name: str
@@ -92,10 +71,15 @@ class _HostWork:
         start, end, of = self.longest
         return end - start > compute_long_absence(of)
 
-    @property
-    def doubt(self) -> Doubt | None:
-        """A doubt if the signals stood still for long; None if they did not, or if too few were recorded to show it."""
+    def _doubt(self, clause: str) -> Doubt:
+        """Return a doubt: the clause, and for how long nothing changed."""
         start, end, of = self.longest
+        when = "all the time" if end - start == of else f"for {format_duration(end - start)} of {format_duration(of)}"
+        return Doubt(f"{clause} {when}", _CHECK)
+
+    def doubt_standstill(self) -> Doubt | None:
+        """Return a doubt if the signals stood still for long; else None, also if too few were recorded to show it."""
+        start, end, _ = self.longest
         within = [(name, samples.between(start, end)) for name, samples in self.recorded]
         samples = max(len(samples.times) for _, samples in within)
         # A value of 0 may be idleness, which proves nothing.
@@ -103,11 +87,11 @@ class _HostWork:
         kinds = {name.partition(".")[0] for name in still}
         if samples < _LEAST_SAMPLES or not self.is_long or len(kinds) < _LEAST_KINDS:
             return None
-        when = "all the time" if end - start == of else f"for {format_duration(end - start)} of {format_duration(of)}"
-        which = f"the {len(still):,} counters of {self.name} that change all the time on a running host"
-        return Doubt(f"{which} stood still {when}", _CHECK)
+        return self._doubt(
+            f"the {len(still):,} counters of {self.name} that change all the time on a running host stood still"
+        )
 
-    def frozen(self, title: str) -> Doubt | None:
+    def doubt_repeats(self, title: str) -> Doubt | None:
         """Return a doubt if a signal repeated its values for long; else None, also for values of few digits.
 
         `title` is the title of the signal.
@@ -119,28 +103,14 @@ class _HostWork:
         long = end - start > (SHORTEST_ABSENCE if digits >= MANY_DIGITS else compute_long_absence(of))
         if not long or digits < _FEW_DIGITS or max(map(len, parts)) < _LEAST_SAMPLES:
             return None
-        when = "all the time" if end - start == of else f"for {format_duration(end - start)} of {format_duration(of)}"
-        return Doubt(f"{title} of {self.name} repeated the same values {when}", _CHECK)
-
-
-def _find_frozen_signals(recorded: RecordedSignals, signals: Mapping[str, Signal]) -> Iterator[tuple[str, Doubt]]:
-    """Yield the key of each host on which all instances of a signal repeat their values for long, with a doubt."""
-    for name in (name for name, signal in signals.items() if signal.moves):
-        hosts: dict[str, _HostWork] = {}
-        for subject, samples in recorded.of(name).items():
-            host = hosts.setdefault(subject.key[0], _HostWork(subject.host))
-            if not host.recorded or host.longest[1] - host.longest[0] > SHORTEST_ABSENCE:
-                host.add(name, samples.present)
-        for key, host in hosts.items():
-            if doubt := host.frozen(signals[name].title):
-                yield key, doubt
+        return self._doubt(f"{title} of {self.name} repeated the same values")
 
 
 def doubt_frozen_counters(
     recorded: RecordedSignals, signals: Mapping[str, Signal], hosts: Iterable[str]
 ) -> Iterator[Doubt]:
     """Yield doubts about hosts whose counters stood still, and about processors that were idle in every sample."""
-    by_key = {make_host_key(host): _HostWork(host) for host in hosts}
+    by_key = {make_host_key(host): _HostCounters(host) for host in hosts}
     for name in (name for name, signal in signals.items() if signal.moves):
         for subject, samples in recorded.of(name).items() if by_key else ():
             host = by_key.get(subject.key[0])
@@ -148,7 +118,7 @@ def doubt_frozen_counters(
             if host is not None and (not host.recorded or host.is_long):
                 host.add(name, samples.present)
         by_key = {key: host for key, host in by_key.items() if not host.recorded or host.is_long}
-    doubts = {key: doubt for key, host in by_key.items() if host.recorded and (doubt := host.doubt)}
+    doubts = {key: doubt for key, host in by_key.items() if host.recorded and (doubt := host.doubt_standstill())}
     yield from doubts.values()
     frozen: dict[str, Doubt] = {}
     for key, doubt in _find_frozen_signals(recorded, signals):
@@ -161,33 +131,61 @@ def doubt_frozen_counters(
             yield Doubt(f"{text}, as those of no running host are", _CHECK)
 
 
+def _find_frozen_signals(recorded: RecordedSignals, signals: Mapping[str, Signal]) -> Iterator[tuple[str, Doubt]]:
+    """Yield the key of each host on which all instances of a signal repeat their values for long, with a doubt."""
+    for name in (name for name, signal in signals.items() if signal.moves):
+        hosts: dict[str, _HostCounters] = {}
+        for subject, samples in recorded.of(name).items():
+            host = hosts.setdefault(subject.key[0], _HostCounters(subject.host))
+            if not host.recorded or host.longest[1] - host.longest[0] > SHORTEST_ABSENCE:
+                host.add(name, samples.present)
+        for key, host in hosts.items():
+            if doubt := host.doubt_repeats(signals[name].title):
+                yield key, doubt
+
+
+class _Stop(NamedTuple):
+    """A stop of work, from the last work before the stop (`begin`) to the first work after it (`end`), in UTC ns.
+
+    `is_whole`: work ceased completely. Repeated stops are described as one stop, from the first to the last: `times` is
+    the number of stops, `length` their total length (ns).
+    """
+
+    begin: int
+    end: int
+    is_whole: bool
+    times: int = 1
+    length: int = 0
+
+    @property
+    def shown(self) -> str:
+        """How long the stop lasted, and how often it occurred: `13 min in all, 3 times`."""
+        often = f" in all, {self.times:,} times," if self.times > 1 else ""
+        return format_duration(self.length) + often
+
+
 def doubt_stopped_work(
-    recorded: RecordedSignals,
-    signals: Mapping[str, Signal],
-    host_work: Sequence[Load],
-    planned: Sequence[Planned],
-    tests: int,
+    recorded: RecordedSignals, signals: Mapping[str, Signal], planned: Sequence[Planned], tests: int
 ) -> Iterator[Doubt]:
     """Yield a doubt about hosts whose steady operations stopped for long and then continued, outside planned work.
 
-    `host_work` is the work of hosts without recorded operations. `tests` is how many tests the log seems to have; 0 for
-    a single test.
+    `tests` is how many tests the log seems to have; 0 for a single test.
     """
     entries: dict[str, tuple[int, str]] = {}
-    names = [
-        name for name, signal in signals.items() if signal.load == "operations" if not name.startswith(_LOAD_DRIVER)
+    works = [
+        (signal, *item, _STANDSTILL)
+        for name, signal in signals.items()
+        if signal.load == "operations" and not name.startswith(_LOAD_DRIVER)
+        for item in recorded.of(name).items()
     ]
-    works = [(signals[name], *item, _STANDSTILL) for name in names for item in recorded.of(name).items()]
+    host_work = find_host_work(recorded, signals)
     works += [(load.signal, load.subjects[0], load.samples, _HOST_AT_REST) for load in host_work]
     for signal, subject, samples, rest in works:
-        stop = _stop(samples.present, rest) or _find_repeated_stops(samples.present, rest)
-        if stop is None or any(
-            not planned.rules and planned.start <= stop.end and planned.end >= stop.begin for planned in planned
-        ):
-            continue
-        did = "stopped" if stop.is_whole else "all but stopped"
-        text = f"{add_subject(signal.title, subject)} {did} for {stop.shown}"
-        entries[subject.host] = max(entries.get(subject.host, (0, "")), (stop.length, text))
+        stop = _find_stop(samples.present, rest)
+        if stop and not any(work.covers(stop.begin, stop.end) for work in planned):
+            did = "stopped" if stop.is_whole else "all but stopped"
+            text = f"{add_subject(signal.title, subject)} {did} for {stop.shown}"
+            entries[subject.host] = max(entries.get(subject.host, (0, "")), (stop.length, text))
     if entries:
         _, longest = max(entries.values())
         result = f", and so did {format_count(len(entries) - 1, 'more host')}" if len(entries) > 1 else ""
@@ -195,54 +193,57 @@ def doubt_stopped_work(
         yield Doubt(f"{longest} {where}{result}", _CHECK_PAUSE)
 
 
-def _stop(samples: Samples, rest: float) -> _Stop | None:
-    """Return the longest stop of steady work, if long for the run or between two levels of work; else None.
+def _find_stop(samples: Samples, rest: float) -> _Stop | None:
+    """Return the longest stop of steady work, else its repeated stops; None without.
 
-    `rest` is the share of these levels below which no work was done. What a host does by itself varies, so that its
-    work must stop between levels.
+    `rest` is the share of the levels of work beside a stop below which no work was done.
     """
     usual = float(np.quantile(samples.values, _USUAL)) if len(samples.values) else 0.0
     busy = np.flatnonzero(samples.values > _LEAST_WORK * usual)
     if len(busy) < _LEAST_SAMPLES:
         return None
-    steps = np.diff(samples.times[busy])
-    at = int(steps.argmax())
-    begin, end = int(samples.times[busy[at]]), int(samples.times[busy[at + 1]])
-    between = int(busy[at + 1] - busy[at]) - 1
+    is_enough = usual * (samples.interval or 0) >= _LEAST_REQUESTS * SECOND
+    longest = _find_longest_stop(samples, busy, rest)
+    return longest or (_find_repeated_stops(samples, busy, rest) if is_enough else None)
+
+
+def _find_longest_stop(samples: Samples, busy: NDArray[np.intp], rest: float) -> _Stop | None:
+    """Return the longest stop between `busy` rows, if long for the run or between two levels of work; else None.
+
+    What a host does by itself varies, so that its work must stop between levels.
+    """
+    at = int(np.diff(samples.times[busy]).argmax())
+    last, following = int(busy[at]), int(busy[at + 1])
+    begin, end = int(samples.times[last]), int(samples.times[following])
+    length, between = end - begin, following - last - 1
+    whole = int(samples.times[busy[-1]] - samples.times[busy[0]])
+    is_long = rest < _HOST_AT_REST and length > compute_long_absence(whole)
+    is_long |= length >= SHORTEST_ABSENCE and _is_between_levels(samples, last + 1, following, rest)
     idle = int(busy[-1] - busy[0]) + 1 - len(busy) - between
-    long = rest < _HOST_AT_REST and end - begin > compute_long_absence(
-        int(samples.times[busy[-1]] - samples.times[busy[0]])
-    )
-    long |= end - begin >= SHORTEST_ABSENCE and _is_between_levels(samples, int(busy[at]) + 1, int(busy[at + 1]), rest)
-    steady = idle <= _MOST_IDLE * len(busy)
     # The first and last of several samples hold some of the work beside the stop.
     rim = int(between > _FEWEST_IDLE)
-    whole = not samples.values[busy[at] + 1 + rim : busy[at + 1] - rim].any()
-    counts = whole or end - begin <= _LONGEST_PARTLY
-    return _Stop(begin, end, whole, 1, end - begin) if between and long and steady and counts else None
+    is_whole = not samples.values[last + 1 + rim : following - rim].any()
+    counts = between and is_long and idle <= _MOST_IDLE * len(busy) and (is_whole or length <= _LONGEST_PARTLY)
+    return _Stop(begin, end, is_whole, 1, length) if counts else None
 
 
-def _find_repeated_stops(samples: Samples, rest: float) -> _Stop | None:
+def _find_repeated_stops(samples: Samples, busy: NDArray[np.intp], rest: float) -> _Stop | None:
     """Return two or more stops between levels of work, as a single stop, if their total is long; else None.
 
     If work rests for more than a third of the run, the stops are regular, and the result is None.
     """
-    usual = float(np.quantile(samples.values, _USUAL)) if len(samples.values) else 0.0
-    busy = np.flatnonzero(samples.values > _LEAST_WORK * usual)
-    interval = samples.interval or 0
-    if len(busy) < _LEAST_SAMPLES or usual * interval < _LEAST_REQUESTS * SECOND:
-        return None
-    gaps = [(int(first) + 1, int(stop)) for first, stop in pairwise(busy.tolist()) if stop > first + 1]
+    gaps = [(int(last) + 1, int(stop)) for last, stop in pairwise(busy.tolist()) if stop > last + 1]
     stops = [gap for gap in gaps if _is_between_levels(samples, *gap, rest)]
     rows = sum(stop - first for first, stop in stops)
-    other = sum(stop - first for first, stop in gaps) - rows
-    steady = other <= _MOST_IDLE * len(busy) + _SLIGHT * rows and rows <= _MOST_STOPPED * (busy[-1] - busy[0])
-    least = max(SHORTEST_ABSENCE, int(samples.times[-1] - samples.times[0]) // 50)
-    if len(stops) < 2 or rows * interval < least or not steady:
+    idle = sum(stop - first for first, stop in gaps) - rows
+    is_steady = idle <= _MOST_IDLE * len(busy) + _SLIGHT * rows and rows <= _MOST_STOPPED * (busy[-1] - busy[0])
+    length = rows * (samples.interval or 0)
+    shortest = max(SHORTEST_ABSENCE, int(samples.times[-1] - samples.times[0]) // 50)
+    if len(stops) < 2 or length < shortest or not is_steady:
         return None
     begin, end = int(samples.times[stops[0][0] - 1]), int(samples.times[stops[-1][1]])
-    whole = not any(samples.values[first:stop].any() for first, stop in stops)
-    return _Stop(begin, end, whole, len(stops), rows * interval)
+    is_whole = not any(samples.values[first:stop].any() for first, stop in stops)
+    return _Stop(begin, end, is_whole, len(stops), length)
 
 
 def _is_between_levels(samples: Samples, first: int, stop: int, rest: float) -> bool:
