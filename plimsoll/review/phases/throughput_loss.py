@@ -19,18 +19,18 @@ from plimsoll.model.value_text import format_value
 from plimsoll.review.doubts import SHORTEST_ABSENCE, compute_long_absence
 from plimsoll.review.findings import Doubt
 from plimsoll.review.phases.found_phases import Load
+from plimsoll.review.recording.driver_tests import DRIVER
 
-_DRIVER = "client."
 # Our choices.
 _PARTS, _FEWEST = 120, 20
 _FELL = 0.7  # of the work before: below it is less
 _FELL_SLIGHTLY = 0.85  # of it: less, but no reason for a doubt
 _SUNK = 0.05  # of it: work that sank little by little counts from this much less on
 _ERRORS = 4  # standard errors: a fall between two means that is smaller may be chance
-_RAMP, _RAMPED, _USUAL = 120 * SECOND, 0.5, 0.75  # of the usual rate, for so long at first; the quantile that is usual
-_GONE = 0.1  # of it: below there is next to none
+USUAL = 0.75  # the quantile of work, and of what was offered, that is usual
+_RAMP, _RAMPED = 120 * SECOND, 0.5  # of the usual rate, for so long at first
+NEXT_TO_NONE = 0.1  # of it: below there is next to none
 _STAYED = 0.85  # of what was offered before
-_REACHED = 0.75  # the quantile of what was offered
 _LEAST_BEFORE = 0.15  # of the run, at the level from which work falls: less may be a storm of logons
 # Of a host, and of a load driver, whose users are known:
 _LONG_OF_DRIVER = 0.02  # of the run, and five minutes: its users are still at work, so it is no pause
@@ -70,13 +70,13 @@ class ThroughputLoss:
     @property
     def ended(self) -> bool:
         """Whether the work of a host ended for good for an unknown reason."""
-        return self.offered is None and not (self.is_slow or self.is_slight or self.work.name.startswith(_DRIVER))
+        return self.offered is None and not (self.is_slow or self.is_slight or self.work.name.startswith(DRIVER))
 
     @property
     def clause(self) -> str:
         """A clause on which work fell, when, and what the offered load did meanwhile."""
         title, lasts = self.work.signal.title, format_duration(round((self.end - self.start) / SECOND) * SECOND)
-        title = title if self.work.name.startswith(_DRIVER) else f"{title} of {self.work.hosts[0]}"
+        title = title if self.work.name.startswith(DRIVER) else f"{title} of {self.work.hosts[0]}"
         if self.ended:
             return f"{title}: the load is gone {format_duration(self.begun)} after the start, for {lasts}"
         before, after = (format_value(rate, self.work.signal.unit) for rate in (self.before, self.after))
@@ -126,10 +126,10 @@ def find_throughput_loss(
     """
     works = [load for load in loads if load.kind == "operations"]
     # The load driver shows the offered load best; otherwise use the connections of the busiest service.
-    work = next((load for load in works if load.name.startswith(_DRIVER)), next(iter(works), None))
+    work = next((load for load in works if load.name.startswith(DRIVER)), next(iter(works), None))
     if work is None or len(work.samples.between(start, end).present.times) < _FEWEST:
         return None
-    is_driver = work.name.startswith(_DRIVER)
+    is_driver = work.name.startswith(DRIVER)
     if is_slight and not is_driver:
         return None
     connections = [load for load in loads if load.kind == "connections"]
@@ -145,7 +145,7 @@ def _find_loss(work: Load, offered: Load | None, start: int, end: int, fell: flo
 
     A loss leaves less than the share `fell` of the work before.
     """
-    is_driver = work.name.startswith(_DRIVER)
+    is_driver = work.name.startswith(DRIVER)
     end = min(end, int(work.samples.present.times[-1]))  # nothing is known of the work after its last sample
     length = end - start
     if length > _LONGEST_TEST and not is_driver:
@@ -178,12 +178,12 @@ def _find_loss(work: Load, offered: Load | None, start: int, end: int, fell: flo
         return loss(fall, None) if (fall.last - fall.first) * width >= _GONE_FOR else None
     if not fall or load is not None or not _is_clear(fall, parts.count, is_driver=False):
         return None
-    return loss(fall, None, is_slight=not is_driver) if is_driver or fall.after > _GONE * fall.before else None
+    return loss(fall, None, is_slight=not is_driver) if is_driver or fall.after > NEXT_TO_NONE * fall.before else None
 
 
 def _find_fall_under_load(done: Values, load: Values, long: int, fell: float, *, is_driver: bool) -> _Fall | None:
     """Return the fall of work within the time of the full load, at once or little by little; None without."""
-    full = np.flatnonzero(load >= _STAYED * np.quantile(load, _REACHED))
+    full = np.flatnonzero(load >= _STAYED * np.quantile(load, USUAL))
     first, stop = int(full[0]), int(full[-1]) + 1
     work, offered = done[first:stop], load[first:stop]
     fall = _find_fall(work, long, max(long, int(_LEAST_BEFORE * len(done))), fell)
@@ -198,8 +198,8 @@ def has_ramp(done: Values, offered: Values, step: int) -> bool:
     `done` and `offered` have a value for each step of `step` ns. A load driver that sends requests by a schedule may
     hold all its users while it sends few requests: then its users do not show how much work was asked for.
     """
-    before = int(np.argmax(smooth_mean(done, 3) >= _RAMPED * np.quantile(done, _USUAL)))
-    usual = _STAYED * np.quantile(offered, _USUAL)
+    before = int(np.argmax(smooth_mean(done, 3) >= _RAMPED * np.quantile(done, USUAL)))
+    usual = _STAYED * np.quantile(offered, USUAL)
     return before * step >= _RAMP and bool(np.median(offered[:before]) >= usual)
 
 
@@ -280,4 +280,4 @@ def _is_gone(fall: _Fall, done: Values) -> bool:
     parts = len(done)
     idle_at_first = int(np.argmax(done >= _FELL * fall.before))
     ends_recording = fall.last == parts and fall.last - fall.first > 2 * idle_at_first
-    return ends_recording and fall.after <= _GONE * fall.before and fall.took <= max(2, _AT_ONCE * parts)
+    return ends_recording and fall.after <= NEXT_TO_NONE * fall.before and fall.took <= max(2, _AT_ONCE * parts)

@@ -110,7 +110,8 @@ def judge_failures(recorded: RecordedSignals, findings: Sequence[Finding]) -> It
     """
     tests = [test for done in recorded.of(REQUESTS).values() for test in list_tests(done)]
     for noun, field, verb in _BESIDE_REQUESTS:
-        for failures in _find_in_tests(find_field(recorded, noun), find_field(recorded, field), tests):
+        attempts = _combine_requests(find_field(recorded, noun), find_field(recorded, field))
+        for failures in _find_in_tests(attempts, tests):
             yield DriverClause(failures.describe(f"{noun} of the load driver", verb), _SEE)
     if not is_judged_by_objective(findings, _ERROR_SHARE):
         yield from _judge_requests(recorded, tests)
@@ -121,17 +122,16 @@ def _judge_requests(recorded: RecordedSignals, tests: Sequence[DriverTest]) -> I
 
     Operations with few of the requests make a doubt only if most of theirs failed.
     """
-    done, failed = find_first(recorded, REQUESTS), find_first(recorded, _ERRORS)
-    requests = _combine_requests(done, failed)
+    requests = _combine_requests(find_first(recorded, REQUESTS), find_first(recorded, _ERRORS))
     if not requests:
         return
     errors = {subject.key: samples for subject, samples in recorded.of(_OPERATION_ERRORS).items()}
     single = [
         (operation, failures)
         for operation in list_operations(recorded)
-        for failures in _find_in_tests(operation.done, errors.get(operation.subject.key), tests)
+        for failures in _find_in_tests(_combine_requests(operation.done, errors.get(operation.subject.key)), tests)
     ]
-    if together := _find_in_tests(done, failed, tests):
+    if together := _find_in_tests(requests, tests):
         broken = [
             f"{format_value(100 * failures.share, '%')} of “{operation.name}”"
             for operation, failures in single
@@ -151,8 +151,7 @@ def _judge_requests(recorded: RecordedSignals, tests: Sequence[DriverTest]) -> I
         yield DriverClause(f"{share}, and no objective says how many may")
 
 
-def _find_in_tests(done: Samples | None, failed: Samples | None, tests: Sequence[DriverTest]) -> list[_Failures]:
-    requests = _combine_requests(done, failed)
+def _find_in_tests(requests: _Requests | None, tests: Sequence[DriverTest]) -> list[_Failures]:
     return [failures for test in tests if (failures := requests.find_failures(test))] if requests else []
 
 

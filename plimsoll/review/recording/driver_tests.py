@@ -15,6 +15,7 @@ from plimsoll.review.findings import JUDGED, Doubt, Finding
 from plimsoll.review.recorded_signals import RecordedSignals
 from plimsoll.rules.subjects import Subject
 
+DRIVER = "client."  # begins the names of a load driver's signals
 REQUESTS, OPERATION_REQUESTS = "client.requests", "client.operation_requests"
 MOST_NAMED = 3
 _RESPONSE_TIMES = "response_mean_s"

@@ -18,11 +18,18 @@ from plimsoll.model.times import SECOND, format_duration
 from plimsoll.review.doubts import SHORTEST_ABSENCE, compute_long_absence
 from plimsoll.review.findings import Doubt
 from plimsoll.review.recorded_signals import RecordedSignals
+from plimsoll.review.recording.driver_tests import DRIVER
 from plimsoll.review.recording.host_work import find_host_work
 from plimsoll.review.sentences import add_subject
 from plimsoll.rules.frozen import MANY_DIGITS, count_digits
 from plimsoll.rules.schema.signal import Signal
 
+# Our choices. A rounded counter may repeat a value many times; several counters of different kinds do not.
+_LEAST_SAMPLES = 20
+_LEAST_KINDS = 2
+_FEW_DIGITS = 4  # of all values together: fewer than MANY_DIGITS recur by chance, but not for long
+_PROCESSORS = "cpu.busy"
+_CHECK = "see to what recorded them"
 # Our choices. The share of samples beside the stop with hardly any work; for irregular work it is larger.
 _MOST_IDLE = 0.01
 _LEAST_WORK, _USUAL = 0.1, 0.9  # of the quantile that stands for what is usually done: below is next to none
@@ -33,14 +40,7 @@ _FEWEST_IDLE = 2  # samples: one may be a slip
 _MOST_STOPPED = 1 / 3  # of the run: work that rests for longer again and again has a rhythm
 _SLIGHT = 0.1  # of the stops may lie beside the ends, where no level shows
 _LEAST_REQUESTS = 5.0  # in each sample of the work beside it: fewer may be none by chance
-_LOAD_DRIVER = "client."
 _CHECK_PAUSE = "see whether the load paused or the system did not answer"
-# Our choices. A rounded counter may repeat a value many times; several counters of different kinds do not.
-_LEAST_SAMPLES = 20
-_LEAST_KINDS = 2
-_FEW_DIGITS = 4  # of all values together: fewer than MANY_DIGITS recur by chance, but not for long
-_PROCESSORS = "cpu.busy"
-_CHECK = "see to what recorded them"
 
 
 @dataclass
@@ -80,26 +80,21 @@ class _HostCounters:
     def doubt_standstill(self) -> Doubt | None:
         """Return a doubt if the signals stood still for long; else None, also if too few were recorded to show it."""
         start, end, _ = self.longest
-        within = [(name, samples.between(start, end)) for name, samples in self.recorded]
-        samples = max(len(samples.times) for _, samples in within)
+        within = [(name, samples.between(start, end).values) for name, samples in self.recorded]
         # A value of 0 may be idleness, which proves nothing.
-        still = [name for name, samples in within if len(samples.values) and samples.values[0] != 0]
+        still = [name for name, values in within if len(values) and values[0] != 0]
         kinds = {name.partition(".")[0] for name in still}
-        if samples < _LEAST_SAMPLES or not self.is_long or len(kinds) < _LEAST_KINDS:
+        longest = max(len(values) for _, values in within)
+        if longest < _LEAST_SAMPLES or not self.is_long or len(kinds) < _LEAST_KINDS:
             return None
-        return self._doubt(
-            f"the {len(still):,} counters of {self.name} that change all the time on a running host stood still"
-        )
+        which = f"the {len(still):,} counters of {self.name} that change all the time on a running host"
+        return self._doubt(f"{which} stood still")
 
     def doubt_repeats(self, title: str) -> Doubt | None:
-        """Return a doubt if a signal repeated its values for long; else None, also for values of few digits.
-
-        `title` is the title of the signal.
-        """
+        """Return a doubt if the signal `title` repeated its values for long; None, too, if they have few digits."""
         start, end, of = self.longest
         parts = [samples.between(start, end).values for _, samples in self.recorded]
-        firsts = [float(values[0]) for values in parts if len(values)]
-        digits = count_digits(firsts)
+        digits = count_digits([float(values[0]) for values in parts if len(values)])
         long = end - start > (SHORTEST_ABSENCE if digits >= MANY_DIGITS else compute_long_absence(of))
         if not long or digits < _FEW_DIGITS or max(map(len, parts)) < _LEAST_SAMPLES:
             return None
@@ -175,7 +170,7 @@ def doubt_stopped_work(
     works = [
         (signal, *item, _STANDSTILL)
         for name, signal in signals.items()
-        if signal.load == "operations" and not name.startswith(_LOAD_DRIVER)
+        if signal.load == "operations" and not name.startswith(DRIVER)
         for item in recorded.of(name).items()
     ]
     host_work = find_host_work(recorded, signals)

@@ -21,7 +21,7 @@ from plimsoll.model.times import SECOND, format_duration
 from plimsoll.model.value_text import format_percent
 from plimsoll.review.doubts import SHORTEST_ABSENCE, compute_long_absence
 from plimsoll.review.phases.found_phases import average_on_grid
-from plimsoll.review.phases.throughput_loss import fill_gaps, has_ramp
+from plimsoll.review.phases.throughput_loss import NEXT_TO_NONE, USUAL, fill_gaps, has_ramp
 from plimsoll.review.recorded_signals import RecordedSignals
 from plimsoll.review.recording.driver_tests import (
     REQUESTS,
@@ -34,9 +34,7 @@ from plimsoll.review.recording.driver_tests import (
 
 # Our choices.
 _STEP = 10 * SECOND
-_USUAL = 0.75  # the quantile of the rates, and of the users, that is usual
 _FEWER = 0.5  # of the usual rate of as many users: below it is a dip
-_NEXT_TO_NONE = 0.1
 _AWAY, _LEAST_USERS = 0.15, 0.02  # of the usual users: the driver paused; below, a rate is compared with so many
 _WAITING = 0.85  # of the usual requests in flight: they waited
 _STEADY, _MINUTE = 0.6, 6  # of the highest tenth of the means of as many steps is their lowest tenth, outside of dips
@@ -75,7 +73,7 @@ class _Dip(NamedTuple):
     @property
     def is_stop(self) -> bool:
         """Whether next to no requests were answered."""
-        return self.left < _NEXT_TO_NONE
+        return self.left < NEXT_TO_NONE
 
 
 def judge_dips(recorded: RecordedSignals, phases: Sequence[Phase]) -> Iterator[DriverClause]:
@@ -149,8 +147,8 @@ def _format_dips(dips: Sequence[_Dip], test: DriverTest, operation: str = "") ->
     stops = [dip for dip in dips if dip.is_stop]
     dips = stops if max((dip.lost for dip in stops), default=0) >= _LONG_STOP else dips
     left = float(np.average([dip.left for dip in dips], weights=[dip.end - dip.begin for dip in dips]))
-    few = "next to no requests" if left < _NEXT_TO_NONE else f"only {format_percent(left)} of the usual requests"
-    lengths = [dip.end - dip.begin if left >= _NEXT_TO_NONE else dip.lost for dip in dips]
+    few = "next to no requests" if left < NEXT_TO_NONE else f"only {format_percent(left)} of the usual requests"
+    lengths = [dip.end - dip.begin if left >= NEXT_TO_NONE else dip.lost for dip in dips]
     total, longest = (format_duration(round(length / _STEP) * _STEP) for length in (sum(lengths), max(lengths)))
     answered = f"had {few}{operation} answered for {total}"
     if len(dips) == 1:
@@ -193,7 +191,7 @@ def _find_operation_dips(
     if 2 * absent.sum() > len(absent) and count_cycles(rates.values):
         return []
     in_ramp = float(np.median(share[~absent])) < _WAITING * float(np.median(share[absent]))
-    begins_late = rates.values[: SHORTEST_ABSENCE // rates.step + 1].max() < _NEXT_TO_NONE * rates.values.max()
+    begins_late = rates.values[: SHORTEST_ABSENCE // rates.step + 1].max() < NEXT_TO_NONE * rates.values.max()
     if dips[-1].ends_load and (in_ramp or begins_late):
         return []
     others = (_Rates(test, other.done, rates.step).values for other in operations if other.name != operation.name)
@@ -206,7 +204,7 @@ def _find_operation_dips(
 
 
 def _divide_by_usual(offered: Values) -> Values:
-    return offered / (float(np.quantile(offered, _USUAL)) or 1.0)
+    return offered / (float(np.quantile(offered, USUAL)) or 1.0)
 
 
 class _Rates:
@@ -224,9 +222,9 @@ class _Rates:
         says what was offered.
         """
         step, rates, count = self.step, self.values, len(self.times)
-        level = float(np.quantile(rates, _USUAL))
+        level = float(np.quantile(rates, USUAL))
         # While the driver paused, nothing tells one quiet step from the next.
-        pauses = (share < _AWAY) & (rates < _NEXT_TO_NONE * level)
+        pauses = (share < _AWAY) & (rates < NEXT_TO_NONE * level)
         usual = level * np.where(pauses, 1, np.clip(share, _LEAST_USERS, 1))
         low = rates < _FEWER * usual
         runs = find_runs(low)
@@ -244,7 +242,7 @@ class _Rates:
             counts = first and stop - first >= shortest and lacked.sum() * step >= _FEWEST_LACKED * SECOND
             # Rates that vary fall to a half by themselves, but they do not stay at nothing for minutes.
             is_long = (
-                lost >= _LONG_STOP or steady if left < _NEXT_TO_NONE else steady and (stop - first) * step >= _LONG_DIP
+                lost >= _LONG_STOP or steady if left < NEXT_TO_NONE else steady and (stop - first) * step >= _LONG_DIP
             )
             if counts and is_long and (stop < count or offered == "held"):
                 yield _Dip(int(self.times[first]) - step, int(self.times[stop - 1]), lost, left, offered, stop == count)
