@@ -151,7 +151,7 @@ class Review:
     def doubts(self) -> tuple[Doubt, ...]:
         """Reasons not to call the run healthy even if nothing was crossed; the most serious first, without repeats."""
         too_short = tuple(doubts.doubt_short_data(self.findings))
-        has_values, loss = self.signals.has_values, self.throughput_loss
+        has_values, loss, judged_by = self.signals.has_values, self.throughput_loss, self.judged_by_found
         reasons = (
             *doubts.doubt_unread(self.remarks),
             *doubts.doubt_contradictions(self.remarks),
@@ -163,9 +163,7 @@ class Review:
             *doubts.doubt_objective(self.findings),
             *list_doubts((*self._judged_requests, *(() if loss and loss.doubt else self._dips))),
             *doubts.doubt_undecided(self.findings),
-            *doubts.doubt_unfinished(
-                self.findings, self.end, judged_phases.ramp_down if (judged_phases := self.judged_by_found) else None
-            ),
+            *doubts.doubt_unfinished(self.findings, self.end, judged_by.ramp_down if judged_by else None),
             *doubts.doubt_across_gaps(self.findings),
             *self.interruptions,
             *list_doubts(self._judged_end),
@@ -176,15 +174,12 @@ class Review:
             *self.insight_doubts,
         )
         if find_verdict(self.findings, ()) != Verdict.NOT_HEALTHY:
-            reasons += tuple(
-                doubts.doubt_without_conditions(self.findings, self.question.signals, self.signals.is_recorded)
-            )
-        if not reasons and find_verdict(self.findings, ()) != Verdict.NOT_HEALTHY:
-            resources = self.question.resources
-            reasons = tuple(
-                doubt_unjudged(self.findings, resources, self.applied, has_values, too_short=bool(too_short))
-            )
-            reasons += self.partly_recorded
+            signals, resources = self.question.signals, self.question.resources
+            reasons += tuple(doubts.doubt_without_conditions(self.findings, signals, self.signals.is_recorded))
+            if not reasons:
+                is_short = bool(too_short)
+                unjudged = doubt_unjudged(self.findings, resources, self.applied, has_values, too_short=is_short)
+                reasons = (*unjudged, *self.partly_recorded)
         return tuple(dict.fromkeys(reasons))  # two rules on one signal give the same sentence
 
     @cached_property

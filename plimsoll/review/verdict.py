@@ -130,9 +130,9 @@ def list_reasons(
     elif answer == Verdict.UNKNOWN:
         within_limits = {(finding.rule.id, _name_host(finding)) for finding in _list_within_limits(findings)}
         kinds = "warning and critical" if len(within_limits) > 1 else "warning or critical"
-        held = f"{format_count(len(within_limits), f'{kinds} threshold')} held, but "
-        held = held if within_limits else "No warning or critical threshold could be judged: "
-        reason = f"{held}{doubts[0].sentence}" if doubts else _describe_nothing_judged(findings)
+        judged = f"{format_count(len(within_limits), f'{kinds} threshold')} held, but "
+        judged = judged if within_limits else "No warning or critical threshold could be judged: "
+        reason = f"{judged}{doubts[0].sentence}" if doubts else _describe_nothing_judged(findings)
         sentences, doubts = list[str](), doubts[1:]
     else:
         reason = _describe_closest(findings)

@@ -81,14 +81,13 @@ class ThroughputLoss:
             return f"{title}: the load is gone {format_duration(self.begun)} after the start, for {lasts}"
         before, after = (format_value(rate, self.work.signal.unit) for rate in (self.before, self.after))
         rates = f"from {before} to {after}"
-        how = f"sank {rates} little by little within {lasts}" if self.is_slow else f"fell {rates} for {lasts}"
+        begun = f", {format_duration(self.begun)} after the start," if self.offered else ""
+        fall = f"sank {rates} little by little within" if self.is_slow else f"fell {rates}{begun} for"
         if self.offered is None:
-            return f"{title} {how}; whether less was asked for is not known"
-        if not self.is_slow:
-            how = f"fell {rates}, {format_duration(self.begun)} after the start, for {lasts}"
+            return f"{title} {fall} {lasts}; whether less was asked for is not known"
         offered = self.offered.signal.title
         offered = offered[0].lower() + offered[1:] if offered[1:2].islower() else offered
-        return f"{title} {how}, though as many {offered} were held"
+        return f"{title} {fall} {lasts}, though as many {offered} were held"
 
     @property
     def doubt(self) -> Doubt | None:

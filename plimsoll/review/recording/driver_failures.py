@@ -132,11 +132,8 @@ def _judge_requests(recorded: RecordedSignals, tests: Sequence[DriverTest]) -> I
         for failures in _find_in_tests(_combine_requests(operation.done, errors.get(operation.subject.key)), tests)
     ]
     if together := _find_in_tests(requests, tests):
-        broken = [
-            f"{format_value(100 * failures.share, '%')} of “{operation.name}”"
-            for operation, failures in single
-            if failures.share >= _USUALLY_FAILED
-        ]
+        worst = [pair for pair in single if pair[1].share >= _USUALLY_FAILED]
+        broken = [f"{format_value(100 * failed.share, '%')} of “{operation.name}”" for operation, failed in worst]
         above_all = f", above all {join_names(broken, MOST_NAMED)}" if broken else ""
         for failures in together:
             yield DriverClause(f"{failures.describe('requests of the load driver')}{above_all}", _OBJECTIVE)

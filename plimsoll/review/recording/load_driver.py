@@ -91,11 +91,8 @@ def find_clock_offset(signals: RecordedSignals) -> DriverClock | None:
     if is_without_common_time(signals):
         return DriverClock(no_common_time=True)
     sent = requested.present
-    lags = [
-        (name, lag, _choose_step(sent, samples))
-        for name, samples in _list_work(signals)
-        if (lag := _find_lag(sent, samples))
-    ]
+    work = ((name, samples, _choose_step(sent, samples)) for name, samples in _list_work(signals))
+    lags = [(name, lag, step) for name, samples, step in work if (lag := _find_lag(sent, samples, step))]
     if not lags:
         return None
     name, best, step = min(lags, key=lambda pair: (pair[1].high - pair[1].low) * pair[2])
@@ -145,12 +142,11 @@ def _choose_step(sent: Samples, work: Samples) -> int:
     return max(sent.interval or SECOND, work.interval or SECOND, SECOND)
 
 
-def _find_lag(sent: Samples, work: Samples) -> Lag | None:
-    """Return by how many steps the hosts' work follows the requests sent; None if unknown or the recording is too long.
+def _find_lag(sent: Samples, work: Samples, step: int) -> Lag | None:
+    """Return by how many steps (ns) the hosts' work follows the requests sent; None if unknown or too long a time.
 
     Outside the load driver's recording, requests count as 0.
     """
-    step = _choose_step(sent, work)
     start = min(int(sent.times[0]), int(work.present.times[0]))
     end = max(int(sent.times[-1]), int(work.present.times[-1]))
     rows = (end - start) // step + 1
