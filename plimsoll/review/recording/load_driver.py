@@ -143,7 +143,7 @@ def _choose_step(sent: Samples, work: Samples) -> int:
 
 
 def _find_lag(sent: Samples, work: Samples, step: int) -> Lag | None:
-    """Return by how many steps (ns) the hosts' work follows the requests sent; None if unknown or too long a time.
+    """Return by how many steps of `step` ns work follows the requests sent; None if unknown, or the time is too long.
 
     Outside the load driver's recording, requests count as 0.
     """
