@@ -346,7 +346,7 @@ class RulePart(JsonPart):
         description="The worst of the values as reduced by the threshold, not of the samples; null without data."
     )
     breaches: list[BreachPart] = read_attribute(_list_breaches)
-    brief_crossings: BriefPart = read_attribute("brief")
+    brief_crossings: BriefPart = read_attribute(lambda finding: finding.crossings[~finding.crossings.fired])
     crossed_s: Seconds = read_attribute(
         "time_crossed", "How long it was crossed in total: true evaluations times 10 s."
     )

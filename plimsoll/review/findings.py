@@ -122,7 +122,7 @@ class Finding:
         """
         if not self.track or not self.sampled or self.rule.phase:
             return crossings
-        return crossings.of_samples(self.sampled, self.track.healthy, self.track.window)
+        return crossings.of_samples(self.sampled, self.track.healthy, self.track.window, in_window=bool(self.rule.and_))
 
     @property
     def breaches(self) -> CrossingColumns:
@@ -131,8 +131,8 @@ class Finding:
 
     @property
     def brief(self) -> CrossingColumns:
-        """The crossings that ended before they fired."""
-        return self.crossings[~self.crossings.fired]
+        """The crossings that ended before they fired, by their samples."""
+        return self.of_samples(self.crossings[~self.crossings.fired])
 
     @property
     def crossed_briefly(self) -> bool:

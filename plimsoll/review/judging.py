@@ -185,11 +185,12 @@ class _RunJudge:
 
     def _fit_to_host(self, bare: Finding, host: str) -> Finding:
         """Return the finding; if `where` does not fit the host, with severity info, as unjudged, or as not applying."""
-        fit = fit_rule(bare.rule, partial(self._facts.find, Subject(host)))
+        subject = Subject(host)
+        fit = fit_rule(bare.rule, partial(self._facts.find, subject))
         only = f"it is for {describe_hosts(fit.rule)}"
         if fit.outside:
-            known = (fact for fact in fit.rule.where if self._facts.find(Subject(host), fact) is not None)
-            has = " and ".join(self._facts.explain(Subject(host), fact) for fact in known)
+            facts, where = self._facts, fit.rule.where
+            has = " and ".join(facts.explain(subject, fact) for fact in where if facts.find(subject, fact) is not None)
             note = f"{only}; {host} has {has}"
             if fit.judged:
                 return replace(bare, rule=fit.rule, notes=(f"a note only: {note}", *bare.notes))

@@ -92,11 +92,12 @@ class CrossingColumns(Sequence[Crossing]):
             return self
         return replace(self, starts=np.minimum(self.starts, end), ends=np.minimum(self.ends, end))
 
-    def of_samples(self, samples: Samples, healthy: Healthy, window: int) -> "CrossingColumns":
+    def of_samples(self, samples: Samples, healthy: Healthy, window: int, *, in_window: bool) -> "CrossingColumns":
         """Return the crossings of a mean, each from the first to the last sample past the limit.
 
-        Of the samples before a crossing, those of the last `window` (ns) count from which on all are past the limit.
-        A sample is the mean since the sample before.
+        Samples before a crossing count if one of the last `window` (ns), and all from them on, are past the limit; with
+        `in_window` only those of the window, as further conditions may have held the rule back before. A sample is the
+        mean since the sample before.
         """
         times, past = samples.times, ~healthy.holds(samples.values)
         if not past.any() or not len(self):
@@ -107,7 +108,8 @@ class CrossingColumns(Sequence[Crossing]):
         edges = self.starts - window, self.starts, self.ends + SECOND
         reach, begin, end = (np.searchsorted(times, instants, "right") - 1 for instants in edges)
         before, next_past = last_past[begin], np.minimum(np.searchsorted(last_past, begin, "right"), len(times) - 1)
-        first = np.where(before > reach, np.maximum(run_start[before], reach + 1), next_past)
+        earliest = reach + 1 if in_window else 0
+        first = np.where(before > reach, np.maximum(run_start[before], earliest), next_past)
         last = last_past[end]
         counts = (first <= last) & (begin >= 0)
         starts = np.where(counts, np.maximum(times[first] - (samples.interval or 0), times[0]), self.starts)

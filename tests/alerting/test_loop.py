@@ -124,7 +124,7 @@ def test_a_preview_counts_what_the_loop_and_the_replay_find_and_what_another_lim
 @pytest.mark.parametrize("seed", range(6))
 def test_a_preview_leaves_out_no_evaluation_that_changes_a_state(seed):
     """Hosts with bursts, pauses, changes of interval, and an end while a limit is crossed: as the replay finds them."""
-    random, store = np.random.default_rng(seed), InMemory()
+    random, store, end = np.random.default_rng(seed), InMemory(), START
     for host in range(4):
         steps = np.repeat(random.choice([10, 10, 10, 30, 60, 400], 60), random.integers(1, 60, 60))
         times = START + np.cumsum(steps) * SECOND
@@ -134,7 +134,8 @@ def test_a_preview_leaves_out_no_evaluation_that_changes_a_state(seed):
         for field, column in values.items():
             series = Series(f"web{host}", "cpu", (("cpu", "cpu-total"),), field)
             store.write_points(Points([series], np.zeros(len(times), np.int32), times, column))
-    start, end = START + 2 * HOUR, int(times[-1]) + HOUR
+        end = int(times[-1]) + HOUR
+    start = START + 2 * HOUR
     replayed_ = [*replay(store, SITE, {}, start, end)]
     for name in (CPU, "cpu-pinned", "linux-cpu-busy", "linux-cpu-busy-critical"):
         rule = SITE.catalogue.rules[name]
