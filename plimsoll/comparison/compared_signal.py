@@ -221,11 +221,18 @@ class Compared:
         unsure = self._is_on_the_worse_side and rise <= self.tolerated and not self.expected.is_measured
         return self.size > 1 and not unsure
 
+    @property
+    def _is_unmoved(self) -> bool:
+        """Whether the level stayed, however the load changed, and neither direction is worse, as for a constant."""
+        return self.treatment.worse == "either" and self.compatible <= self.tolerated
+
     @cached_property
     def outcome(self) -> ComparisonOutcome:
         """The outcome of the comparison."""
         if self._fewest < _FEWEST:
             return ComparisonOutcome.UNCLEAR
+        if self._differs and self._is_unmoved:
+            return ComparisonOutcome.SAME
         if self._differs:
             return self._direction if self.is_outside and self.chance < FALSE_ALARMS else self._undecided
         matters = abs(self.difference.value) > self.tolerated

@@ -19,6 +19,7 @@ _DISKS = ("disk.transfers", "disk.reads", "disk.writes")
 _LEAST = 1.02  # our choice: runs of one build differ by as much
 _BUSY = {"disk.idle": 1, "disk.busy": 0, "cpu.busy": 0}  # the share of each at which a resource is not used
 _USERS, _ANSWERED = "client.users", "client.requests"
+_IN_FLIGHT, _RESPONSE = "client.in_flight", "client.response_time"
 _PILED, _MANY = 1.5, 10.0  # times as many connections, and so many more: no chance; our choice
 _COUNTS = 0.1  # of the largest rate: operations that are rarer say little of the load
 
@@ -27,13 +28,15 @@ _COUNTS = 0.1  # of the largest rate: operations that are rarer say little of th
 class LoadComparison:
     """The comparisons of the load signals that both runs have; the signal that shows the load best is the first.
 
-    `loss` is a loss of throughput within the second run alone, `regained` a loss within the first run alone.
+    `loss` is a loss of throughput within the second run alone, `regained` a loss within the first run alone. `waiting`
+    are the mean requests in flight at the load driver in each run; None if unknown.
     """
 
     signals: tuple[Compared, ...]
     tolerance: float
     loss: ThroughputLoss | None = None
     regained: ThroughputLoss | None = None
+    waiting: tuple[float, float] | None = None
 
     @property
     def first(self) -> Compared | None:
@@ -51,7 +54,9 @@ class LoadComparison:
 
     @property
     def telling(self) -> list[Compared]:
-        """The signals of the kind that shows the load best, without signals of rare operations."""
+        """The requests that the load driver had answered; else the best kind, without signals of rare operations."""
+        if self.answered:
+            return [self.answered]
         alike = [signal for signal in self.signals if signal.signal.load == self.signals[0].signal.load]
         most = max((_find_level(compared) for compared in alike), default=0.0)
         return [compared for compared in alike if _find_level(compared) >= _COUNTS * most]
@@ -75,21 +80,33 @@ class LoadComparison:
     @property
     def fewer(self) -> Compared | None:
         """The operations or answered requests, if they became fewer although as much was offered; else None."""
-        return next(filter(None, map(self._find_lost_work, (self.first, self._answered))), None)
+        return self._find_lost_work(self.first)
 
     @property
-    def _answered(self) -> Compared | None:
-        """The requests answered, as the load driver counts: a host may do far more work of other kinds."""
+    def answered(self) -> Compared | None:
+        """The requests answered, as the load driver counts; None if unrecorded. Hosts also do work of other kinds."""
         return next((compared for compared in self.signals if compared.name == _ANSWERED), None)
 
     def _find_lost_work(self, work: Compared | None) -> Compared | None:
         """Return the work if it fell although as many users waited, or as many connections were open; else None."""
         by_driver = work is not None and work.name == _ANSWERED
         connections = (signal for signal in self.signals if signal.signal.load == "connections")
-        offered = self.users if by_driver else next(connections, None)
+        offered = (self.users if by_driver else None) or next(connections, None)
         if work is None or offered is None or work.signal.load != "operations" or _is_different(offered):
             return None
-        return work if _is_different(work) and work.difference.value < 0 else None
+        fell = _is_different(work) and work.difference.value < 0
+        return work if fell and self._waited_longer(self.answered or work, offered) else None
+
+    def _waited_longer(self, work: Compared, offered: Compared) -> bool:
+        """Return whether requests waited longer rather than were sent less often, as far as a load driver recorded it.
+
+        By Little's law, requests in flight fall with the rate if responses take as long, and rise to what the idle
+        users leave if users pause as long. What is nearer to the second is lost throughput.
+        """
+        if self.waiting is None or work.before <= 0:
+            return True
+        (before, after), rate = self.waiting, work.second.mean.mean / work.before
+        return after >= before * rate + offered.before * (1 - rate) / 2
 
     @property
     def piled_up(self) -> Compared | None:
@@ -113,7 +130,20 @@ def compare_loads(first: Review, second: Review, phase: CommonPhase, treatments:
     losses = (run.throughput_loss for run in (first, second))
     regained, lost = (loss if loss and loss.offered else None for loss in losses)
     lost, regained = None if regained else lost, None if lost else regained
-    return LoadComparison(tuple(correct_for_several(compared)), treatments.load, lost, regained)
+    order = [load.name for load in before]
+    signals = tuple(
+        sorted(correct_for_several(compared), key=lambda signal: (signal.name != _ANSWERED, order.index(signal.name)))
+    )
+    waits = [_find_waiting(run, of) for run, of in zip((first, second), (phase.first, phase.second), strict=True)]
+    waiting = None if waits[0] is None or waits[1] is None else (waits[0], waits[1])
+    return LoadComparison(signals, treatments.load, lost, regained, waiting)
+
+
+def _find_waiting(run: Review, phase: Phase | None) -> float | None:
+    """Return the mean requests in flight at the load driver, else rate times response time; None if not recorded."""
+    rates, responses = (_list_means(run, name, phase) for name in (_ANSWERED, _RESPONSE))
+    answered = sum(rate * took_s for rate, took_s in zip(rates, responses, strict=False))
+    return sum(_list_means(run, _IN_FLIGHT, phase)) or answered or None
 
 
 def _compare_loads(

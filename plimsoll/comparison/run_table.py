@@ -18,7 +18,6 @@ from plimsoll.model.samples import Samples
 from plimsoll.model.series import make_host_key
 from plimsoll.model.times import format_duration
 from plimsoll.model.value_text import format_value
-from plimsoll.review.phases.found_phases import combine_series
 from plimsoll.review.review import Review
 
 _RAMP_UP, _STEADY = "ramp-up", "steady"
@@ -51,21 +50,19 @@ def _list_cells(review: Review) -> Iterator[tuple[str, str]]:
     yield from review.run.labels.items()
     for load in review.loads[:2]:
         if load.kind is not None:
-            yield from _list_phase_cells(review, load.signal.title, load.samples, load.signal.unit)
+            yield from _list_phase_cells(review, load.signal.title, [load.samples], load.signal.unit)
     if ramp_up := _find_phase(review, _RAMP_UP):
         yield "Ramp-up", format_duration(ramp_up.end - ramp_up.start)
     for role, hosts in _group_roles(review).items():
-        yield from _list_phase_cells(
-            review, f"Processor time, {role}", _join_samples(review, "cpu.busy", hosts, mean=True), "%"
-        )
+        series = _list_samples(review, "cpu.busy", hosts)
+        yield from _list_phase_cells(review, f"Processor time, {role}", series, "%", mean=True)
     for host in review.hosts:
         for name, title in (("disk.reads", "Disk reads"), ("disk.writes", "Disk writes")):
-            yield from _list_phase_cells(
-                review, f"{title}, {host}", _join_samples(review, name, [host], mean=False), "/s"
-            )
+            yield from _list_phase_cells(review, f"{title}, {host}", _list_samples(review, name, [host]), "/s")
     for name in ("sql.buffer_cache_hit_ratio", "cache.copy_read_hits"):
         for subject, samples in review.signals.of(name).items():
-            yield from _list_phase_cells(review, f"{signals[name].title}, {subject.host}", samples, signals[name].unit)
+            column = f"{signals[name].title}, {subject.host}"
+            yield from _list_phase_cells(review, column, [samples], signals[name].unit)
     for subject, samples in review.signals.of("sql.page_life_expectancy").items():
         start = compute_median(samples.present.values[:_START])
         yield f"Page life expectancy at the start, {subject.host}", format_value(start, "s")
@@ -73,29 +70,33 @@ def _list_cells(review: Review) -> Iterator[tuple[str, str]]:
     yield "Exceptions", join_names(titles, _MOST_NAMED) if titles else "None"
 
 
-def _list_phase_cells(review: Review, column: str, samples: Samples | None, unit: str) -> Iterator[tuple[str, str]]:
-    """Yield a column and its cell: the means of ramp-up and steady state (`65 % / 30 %`), or else of the whole run."""
-    if samples is None:
-        return
+def _list_phase_cells(
+    review: Review, column: str, series: Sequence[Samples], unit: str, *, mean: bool = False
+) -> Iterator[tuple[str, str]]:
+    """Yield a column and its cell: the sums (or means) of the means of several series, if there are any.
+
+    The cell has ramp-up and steady state (`65 % / 30 %`), or else the whole run.
+    """
     phases = [_find_phase(review, name) for name in (_RAMP_UP, _STEADY)]
-    means = [_compute_mean(samples, phase) for phase in phases] if any(phases) else [_compute_mean(samples, None)]
-    if any(mean is not None for mean in means):
-        yield column, " / ".join("–" if mean is None else format_value(mean, unit) for mean in means)
+    cells = [_join_means(series, phase, mean=mean) for phase in (phases if any(phases) else [None])]
+    if any(value is not None for value in cells):
+        yield column, " / ".join("–" if value is None else format_value(value, unit) for value in cells)
 
 
-def _compute_mean(samples: Samples, phase: Phase | None) -> float | None:
-    values = (samples.between(phase.start, phase.end) if phase else samples).present.values
-    return float(values.mean()) if len(values) else None
+def _join_means(series: Sequence[Samples], phase: Phase | None, *, mean: bool) -> float | None:
+    """Return the sum (or mean) of the means of several series in a phase; None without samples."""
+    values = [(samples.between(phase.start, phase.end) if phase else samples).present.values for samples in series]
+    means = [float(item.mean()) for item in values if len(item)]
+    return sum(means) / (len(means) if mean else 1) if means else None
 
 
 def _find_phase(review: Review, name: str) -> Phase | None:
     return next((phase for phase in review.phases if phase.name == name), None)
 
 
-def _join_samples(review: Review, name: str, hosts: Sequence[str], *, mean: bool) -> Samples | None:
+def _list_samples(review: Review, name: str, hosts: Sequence[str]) -> list[Samples]:
     keys = {make_host_key(host) for host in hosts}
-    series = {subject: s for subject, s in review.signals.of(name).items() if make_host_key(subject.host) in keys}
-    return combine_series(series, mean=mean)[1] if series else None
+    return [samples for subject, samples in review.signals.of(name).items() if make_host_key(subject.host) in keys]
 
 
 def _group_roles(review: Review) -> dict[str, list[str]]:

@@ -121,7 +121,7 @@ def _load(comparison: Comparison) -> str:
     if load.loss:
         return f"Throughput was lost in {comparison.second.called}: {load.loss.clause}."
     if lost := load.fewer:
-        meanwhile = "connections were held" if lost is compared else "users waited"
+        meanwhile = "users waited" if lost is load.answered else "connections were held"
         return (
             f"Throughput was lost{phase}: as many {meanwhile}, but {format_title(lost)} of {name_place(lost)} "
             f"{describe_move(lost)}."

@@ -70,3 +70,30 @@ def test_a_pause_of_the_users_and_what_the_baseline_has_too_are_not(compare, tmp
     usual = k6(tmp_path / "a", 1, (8, 11))
     assert compare(usual, k6(tmp_path / "b", 2, (15, 18))) != "worse"
     assert compare(k6(tmp_path / "c", 3), k6(tmp_path / "d", 4, (13, 16), away=(13, 16))) != "worse"
+
+
+def closed(folder, seed, took_ms, pause_ms):
+    """What JMeter writes of users who each wait for an answer and pause before the next request."""
+    rng = np.random.default_rng(seed)
+    count = int(MINUTES * 60_000 / (took_ms + pause_ms))
+    took, paused = (
+        rng.normal(took_ms, took_ms / 10, (USERS, count)),
+        rng.normal(pause_ms, pause_ms / 10, (USERS, count)),
+    )
+    begun = np.cumsum(took + paused, axis=1) - took - paused + rng.uniform(0, took_ms + pause_ms, (USERS, 1))
+    order = np.argsort(begun, axis=None)
+    rows = zip(begun.ravel()[order], took.ravel()[order], strict=True)
+    lines = [f"{1000 * START_S + at:.0f},{ms:.0f},view,200,true,{USERS}" for at, ms in rows]
+    folder.mkdir()
+    (folder / "results.jtl").write_text("\n".join(["timeStamp,elapsed,label,responseCode,success,allThreads", *lines]))
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("took_ms", "pause_ms", "expected"),
+    [(150, 11_850, "unknown"), (4_150, 7_850, "worse")],
+    ids=["users pause longer", "users wait longer"],
+)
+def test_only_users_who_wait_longer_are_lost_throughput(took_ms, pause_ms, expected, compare, tmp_path):
+    usual = closed(tmp_path / "a", 1, 150, 7_850)
+    assert compare(usual, closed(tmp_path / "b", 2, took_ms, pause_ms)) == expected
