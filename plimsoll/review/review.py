@@ -56,6 +56,7 @@ from plimsoll.review.recording.load_driver import (
 from plimsoll.review.recording.missing_fields import remark_missing_fields
 from plimsoll.review.recording.standstill import doubt_frozen_counters, doubt_stopped_work
 from plimsoll.review.recording.throughput_dips import judge_dips
+from plimsoll.review.recording.zones import doubt_zones
 from plimsoll.review.statistics import Statistic, compute_statistics
 from plimsoll.review.unused_settings import list_missing_hosts, list_missing_instances, remark_unused_settings
 from plimsoll.review.verdict import (
@@ -145,7 +146,7 @@ class Review:
 
     @cached_property
     def _judged_end(self) -> tuple[DriverClause, ...]:
-        return tuple(judge_end(self.signals, *self._part))
+        return () if self._zone_doubts else tuple(judge_end(self.signals, *self._part))
 
     @cached_property
     def doubts(self) -> tuple[Doubt, ...]:
@@ -165,6 +166,7 @@ class Review:
             *doubts.doubt_undecided(self.findings),
             *doubts.doubt_unfinished(self.findings, self.end, judged_by.ramp_down if judged_by else None),
             *doubts.doubt_across_gaps(self.findings),
+            *self._zone_doubts,
             *self.interruptions,
             *list_doubts(self._judged_end),
             *doubts.doubt_apart_from_load(is_without_common_time(self.signals)),
@@ -183,16 +185,24 @@ class Review:
         return tuple(dict.fromkeys(reasons))  # two rules on one signal give the same sentence
 
     @cached_property
+    def _zone_doubts(self) -> tuple[Doubt, ...]:
+        partly = bool(self._partial_hosts) or is_without_common_time(self.signals)
+        return tuple(doubt_zones(self.logs, self.signals, partly=partly))
+
+    @cached_property
+    def _partial_hosts(self) -> tuple[Doubt, ...]:
+        loaded = None if is_without_common_time(self.signals) else find_loaded_span(self.signals)
+        rows = find_rows_of_hosts(self.logs, self._part, loaded)
+        return tuple(doubts.doubt_partial_hosts(self.spans, rows, max(self.intervals, default=0)))
+
+    @cached_property
     def interruptions(self) -> tuple[Doubt, ...]:
         """Doubts about hosts that were not recorded throughout, were restarted, or stopped.
 
         A system in operation and its recorder may be restarted, so that only late or early ends of a host's recording,
         and pauses of at least a third of the time, are doubts.
         """
-        loaded = None if is_without_common_time(self.signals) else find_loaded_span(self.signals)
-        rows = find_rows_of_hosts(self.logs, self._part, loaded)
-        apart = tuple(doubts.doubt_partial_hosts(self.spans, rows, max(self.intervals, default=0)))
-        planned = self.question.planned
+        apart, planned = self._partial_hosts, self.question.planned
         if self.question.in_operation:
             return (*apart, *doubt_pauses(self._recordings, planned, 1 / 3))
         tests, loss = self.phases_found.tests if self.phases_found else 0, self.throughput_loss

@@ -204,6 +204,8 @@ def write(case, folder):
             times, columns = columns_of(log, rng)
             restarts = [START + 60 * minute for minute in log.get("restarts", ())]
             text = getattr(writers, log["format"])(log["host"], times, columns, restarts=restarts)
+            if log.get("zoneless"):
+                text = text.replace(" (UTC)(0)", "")
             (folder / f"{at}-{log['host']}.csv").write_text(text, encoding="utf-8", newline="")
         for number, driver in enumerate(log.get("drivers", ())):
             requests, users = requests_of({"minutes": log["minutes"]} | driver, rng)
