@@ -237,6 +237,10 @@ class _RunJudge:
         if rule.reduce == "mean" and rule.over and len(finding.crossings):
             sampled = compute_signal_samples(drop_request_rate(origin), self._samples)
             part = sampled and sampled.between(self._question.start, self._question.end).present
+            for planned in self._question.planned if part else ():
+                if part and (not planned.rules or rule.id in planned.rules):
+                    start, end = planned.start, planned.end + (part.interval or 0)
+                    part = part.chosen(lambda times, start=start, end=end: (times <= start) | (times >= end))
             finding = replace(finding, sampled=part or None)
         if finding.stretch is not None and finding.stretch < track.window:
             finding = replace(finding, covered=self._judge.coverage(origin, track))

@@ -14,6 +14,7 @@ import numpy as np
 from plimsoll.analysis.filters import EqualParts, filter_median, find_runs, smooth_mean
 from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.log import Values
+from plimsoll.model.parameters import Parameter
 from plimsoll.model.times import SECOND, format_duration
 from plimsoll.model.value_text import format_value
 from plimsoll.review.doubts import SHORTEST_ABSENCE, compute_long_absence
@@ -78,6 +79,7 @@ class ThroughputLoss:
         title, lasts = self.work.signal.title, format_duration(round((self.end - self.start) / SECOND) * SECOND)
         title = title if self.work.name.startswith(DRIVER) else f"{title} of {self.work.hosts[0]}"
         if self.ended:
+            title = title.replace(" (% of the usual)", "")
             return f"{title}: the load is gone {format_duration(self.begun)} after the start, for {lasts}"
         before, after = (format_value(rate, self.work.signal.unit) for rate in (self.before, self.after))
         rates = f"from {before} to {after}"
@@ -93,7 +95,8 @@ class ThroughputLoss:
     def doubt(self) -> Doubt | None:
         """A doubt about the loss; None if it is slight, or if perhaps fewer requests were made."""
         if self.ended:
-            return Doubt(f"{self.clause}; whether it ended or broke is not known", "end the recording with the load")
+            advice = f"end the recording with the load, or name its end with {Parameter.TO}"
+            return Doubt(f"{self.clause}; whether it ended or broke is not known", advice)
         if self.is_slight or self.offered is None:
             return None
         return Doubt(self.clause, "see what kept the system from answering as before")

@@ -12,7 +12,7 @@ from plimsoll.review.recording.driver_tests import DRIVER
 from plimsoll.rules.schema.signal import Signal
 
 _BUSY, _NETWORK = "cpu.busy", ("network.bytes_total", "network.sent")
-_TITLE = "Work (processor time and network traffic, % of the usual)"
+_TITLE = "Processor time and network traffic (% of the usual)"
 _LEAST_BUSY = 5.0  # %: of processors that are less busy, noise shows; our choice
 
 
