@@ -108,7 +108,7 @@ class CrossingColumns(Sequence[Crossing]):
         edges = self.starts - window, self.starts, self.ends + SECOND
         reach, begin, end = (np.searchsorted(times, instants, "right") - 1 for instants in edges)
         before, next_past = last_past[begin], np.minimum(np.searchsorted(last_past, begin, "right"), len(times) - 1)
-        earliest = reach + 1 if in_window else 0
+        earliest = np.searchsorted(times, edges[0] - EVALUATION_INTERVAL, "right") if in_window else 0
         first = np.where(before > reach, np.maximum(run_start[before], earliest), next_past)
         last = last_past[end]
         counts = (first <= last) & (begin >= 0)

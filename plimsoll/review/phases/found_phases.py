@@ -323,13 +323,15 @@ def combine_series(entries: Mapping[Subject, Samples], *, mean: bool = False) ->
         [(subject, samples)] = entries.items()
         return (subject,), samples
     present = {subject: samples.present for subject, samples in entries.items()}
-    step = max((samples.interval or 0 for samples in entries.values()), default=0)
+    intervals = [samples.interval or 0 for samples in entries.values()]
+    step = max(intervals, default=0)
     if not step:
         subject = max(present, key=lambda subject: len(present[subject].times))
         return (subject,), entries[subject]
     start = min(int(samples.times[0]) for samples in present.values())
-    rows = max((int(samples.times[-1]) - start) // step for samples in present.values()) + 1
-    means = {subject: average_on_grid(samples, start, step, rows) for subject, samples in present.items()}
+    edge = start - step // 2 if min(intervals) == step else start  # samples that jitter stay in steps of their own
+    rows = max((int(samples.times[-1]) - edge) // step for samples in present.values()) + 1
+    means = {subject: average_on_grid(samples, edge, step, rows) for subject, samples in present.items()}
     covered = {subject: float(np.isfinite(values).mean()) for subject, values in means.items()}
     chosen = [subject for subject, share in covered.items() if share >= _COVERED]
     chosen = chosen or [max(covered, key=lambda subject: covered[subject])]
