@@ -95,7 +95,7 @@ def list_account(comparison: Comparison) -> list[str]:
 
 
 def list_account_of_rows(comparison: Comparison) -> list[str]:
-    """Return the sentences beside a table of what became worse: the cause first, and no signal of the table."""
+    """Return the sentences above the table of signals that became worse; they name the cause first, and no signal."""
     regressed = list_critical(comparison)
     if not regressed or comparison.load.throughput_lost:
         return list_account(comparison)

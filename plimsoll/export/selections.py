@@ -257,8 +257,8 @@ def select_default_instance(selection: Selection) -> Selection:
 def _make_selection(name: str, signal: Signal, source: Source) -> Selection:
     path = source.path
     selection = _select_path(name, signal, source, path) if path else _select_measurement(name, source)
-    known = (f"{quote_identifier(selection.field)} != {number(value)}" for value in source.transform.unknown)
-    selection = replace(selection, where=(*selection.where, *known))
+    conditions = (f"{quote_identifier(selection.field)} != {number(value)}" for value in source.transform.unknown)
+    selection = replace(selection, where=(*selection.where, *conditions))
     if signal.instances != "sum":
         return selection
     group = tuple(tag for tag in selection.group if tag != selection.instance)

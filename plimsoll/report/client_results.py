@@ -53,7 +53,7 @@ def _list_parts(recorded: RecordedSignals) -> Iterator[str]:
 def _list_steps(recorded: RecordedSignals) -> list[NDArray[np.float64]]:
     """Return the requests in each step, above their percentiles: of each operation if recorded, else of all together.
 
-    In a mixture of fast and slow operations, three percentiles of all tell little of what lies between.
+    Percentiles of fast and slow operations together do not show how many requests lie between two of them.
     """
     for measurement in reversed(LOAD_DRIVER):
         tables: list[NDArray[np.float64]] = []

@@ -194,11 +194,11 @@ def _find_operation_dips(
     begins_late = rates.values[: SHORTEST_ABSENCE // rates.step + 1].max() < NEXT_TO_NONE * rates.values.max()
     if dips[-1].ends_load and (in_ramp or begins_late):
         return []
-    others = (_Rates(test, other.done, rates.step).values for other in operations if other.name != operation.name)
+    rates_beside = (_Rates(test, other.done, rates.step).values for other in operations if other.name != operation.name)
     lacked = float(rates.values[~absent].mean() - rates.values[absent].mean())
     is_replaced = any(
         other[absent].mean() >= _REPLACED * other[~absent].mean() and other[absent].mean() >= _FEWER * lacked
-        for other in others
+        for other in rates_beside
     )
     return [] if is_replaced else dips
 

@@ -46,8 +46,8 @@ class Requests:
     """Requests in any order: for each request its start and end (UTC ns), its operation, and whether it failed.
 
     `failed` is None if the file does not tell. `users` are times (UTC ns) and the number of active users from each time
-    on. `counters` are the counters of hosts in the same file. `beside` has the times (UTC ns) and counts of what the
-    driver counts beside requests, by field.
+    on. `counters` are the counters of hosts in the same file. `beside` has, by field, times (UTC ns) and counts of
+    other things than requests, as of checks and dropped iterations.
     """
 
     start: NDArray[np.int64]
