@@ -272,6 +272,7 @@ class Question:
         in_operation: Whether the hosts are in operation, not in a test, so that no phases are sought.
         apart: Whether the hosts are not one system, so that no host's load explains another host.
         planned: Planned work, during which nothing is judged.
+        scope: A sentence on which of several recordings is judged, if there are several.
     """
 
     packs: Sequence[Pack]
@@ -288,6 +289,7 @@ class Question:
     in_operation: bool = False
     apart: bool = False
     planned: Sequence[Planned] = ()
+    scope: tuple[str, ...] = ()
 
 
 def sort_worst_first(findings: Iterable[Finding]) -> list[Finding]:

@@ -124,7 +124,8 @@ class Review:
     def reasons(self) -> tuple[str, ...]:
         """The reason for the verdict, in a sentence or two; then further sentences, such as limits soon reached."""
         span = (self.end or 0) - (self.start or 0)
-        return (*list_reasons(self.findings, self.doubts, span, self.question.planned), *self.of_load, *self.ahead)
+        reasons = list_reasons(self.findings, self.doubts, span, self.question.planned)
+        return (*reasons, *self.question.scope, *self.of_load, *self.ahead)
 
     @cached_property
     def of_load(self) -> tuple[str, ...]:

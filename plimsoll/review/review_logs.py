@@ -9,7 +9,7 @@ from plimsoll.hosts.objective import make_objective
 from plimsoll.hosts.overrides import Overrides
 from plimsoll.ingest.reading import LogSet
 from plimsoll.ingest.recordings import refuse_unnamed
-from plimsoll.ingest.shared.separate_runs import choose_runs
+from plimsoll.ingest.shared.separate_runs import Chosen, choose_recording
 from plimsoll.model.errors import Unusable
 from plimsoll.model.run import Phase, Run
 from plimsoll.model.time_arguments import TimeRange, parse_steady_phases
@@ -49,9 +49,8 @@ def review_logs(
         Unusable: The logs or the settings cannot be used.
     """
     recordings.refuse_empty()
-    if not when:
-        logs, remarks = choose_runs(recordings.logs)
-        recordings = recordings._replace(logs=logs, remarks=[*recordings.remarks, *remarks])
+    chosen = Chosen(recordings.logs) if when or in_operation else choose_recording(recordings.logs)
+    recordings = recordings._replace(logs=chosen.logs, remarks=[*recordings.remarks, *chosen.remarks])
     refuse_unnamed(recordings.logs)
     # plimsoll.toml may also set rules and phases of shipped packs, for other reviews of these logs.
     goal = make_objective(run_settings.objective)
@@ -90,6 +89,7 @@ def review_logs(
         resources=run_settings.run.judge or (() if catalogue.chosen else tuple(RESOURCES)),
         apart=recordings.apart and not run_settings.run.hosts,
         planned=planned,
+        scope=chosen.scope,
     )
     facts = Facts(run_settings.facts(), find_recorded_facts(recordings.logs))
     if wrong := [*list_contradictions(facts.configured, facts.recorded, recordings.logs)]:

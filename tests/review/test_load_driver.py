@@ -168,7 +168,7 @@ def test_of_runs_appended_to_one_file_that_of_the_counters_or_the_newest_is_judg
     path.write_text(path.read_text("utf-8") + rows, encoding="utf-8")
     alone = plimsoll.review(path)
     assert (alone.review.start or 0) // 10**6 == pytest.approx(start, abs=11_000)
-    assert "holds 2 runs" in " ".join(map(str, alone.review.remarks))
+    assert "holds 2 recordings" in " ".join(map(str, alone.review.remarks))
     logs = sorted(log for log in folder.iterdir() if log.suffix != ".toml")
     beside = plimsoll.review(*logs, path, config=folder / "plimsoll.toml").review
     assert beside.verdict == "healthy"

@@ -16,15 +16,16 @@ LIFE = r"SQLServer:Buffer Manager\Page life expectancy"
 def write(tmp_path):
     """Writes the log of a host, a row every 10 s: its columns are lists of values."""
 
-    def call(columns, host="WEB01"):
+    def call(columns, host="WEB01", day=15, name=None):
         rows = [",".join(['"(PDH-CSV 4.0) (UTC)(0)"', *(rf'"\\{host}\{path}"' for path in columns)])]
         for at, values in enumerate(zip(*columns.values(), strict=True)):
             minute, second = divmod(at * 10, 60)
             hour, minute = divmod(minute, 60)
-            stamp = f'"01/15/2008 {10 + hour:02}:{minute:02}:{second:02}.000"'
+            stamp = f'"01/{day}/2008 {10 + hour:02}:{minute:02}:{second:02}.000"'
             rows.append(",".join([stamp, *(f'"{value}"' for value in values)]))
-        (tmp_path / f"{host}.csv").write_text("\r\n".join(rows) + "\r\n")
-        return tmp_path / f"{host}.csv"
+        path = tmp_path / f"{name or host}.csv"
+        path.write_text("\r\n".join(rows) + "\r\n")
+        return path
 
     return call
 
@@ -350,3 +351,23 @@ def test_of_hosts_that_are_sick_for_about_as_long_the_one_with_the_worse_value_i
     sick = {"APP01": [20] * 100 + [84] * 100 + [20] * 160, "APP02": [20] * 102 + [97] * 98 + [20] * 160}
     _, found, _ = reviewed({host: {CPU: cpu, **well(360)} for host, cpu in sick.items()})
     assert "worst on APP02, where it went above its limit for 16 min" in found["headline"]
+
+
+def test_of_two_nights_in_a_folder_the_newest_is_judged_and_the_other_named(write, plimsoll, tmp_path):
+    busy, idle = {CPU: [97] * 200}, {CPU: [7] * 200}
+    for day, columns, name in ((14, busy, "a"), (15, idle, "b"), (14, idle, "c")):
+        write(columns, "WEB01" if name != "c" else "WEB02", day, name)
+    done = plimsoll("review", tmp_path)
+    assert "Not healthy" in done.out  # one host of the first night is not in the second: one run
+    (tmp_path / "c.csv").unlink()
+    done = plimsoll("review", tmp_path)
+    assert "is the newest of 2 recordings, 2008-01-15 10:00:00" in done.out
+    assert "the older was not judged" in done.out
+    assert "Not healthy" not in done.out
+    assert '--from "2008-01-14 10:00:00" --to "2008-01-14 10:33:10"' in done.err
+    first = plimsoll("review", tmp_path, "--to", "2008-01-14 10:33:10")
+    assert first.out.startswith("Not healthy")
+    rows = (tmp_path / "b.csv").read_text().splitlines()
+    for name, part in (("b", rows[:90]), ("d", [rows[0], *rows[90:]])):
+        (tmp_path / f"{name}.csv").write_text("\n".join(part) + "\n")
+    assert "2008-01-15 10:00:00–10:33:10" in plimsoll("review", tmp_path).out
