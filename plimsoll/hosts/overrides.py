@@ -6,7 +6,7 @@ from fnmatch import fnmatchcase
 from math import isfinite
 from typing import Annotated, Self
 
-from plimsoll.model.errors import suggest
+from plimsoll.model.errors import escape, suggest
 from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.lazy_pydantic import BeforeValidator, Field, StrictModel, model_validator
 from plimsoll.model.parameters import Parameter
@@ -193,6 +193,10 @@ def _apply_settings(rule: Rule, settings: RuleSettings, unit: str) -> Rule:
         healthy = convert_limit(settings.healthy, unit) if settings.healthy else rule.healthy
         update |= {"healthy": healthy, "recover": None, "scale": settings.per or rule.scale}
         update |= {"where": {}, "where_unknown": None}
+        if (healthy, update["scale"]) != (rule.healthy, rule.scale):  # the summary describes the documented limit
+            update["summary"] = (
+                f"This limit is set in {_FILE}: {escape(' '.join(settings.reason.split())).rstrip('.')}."
+            )
     changes = {name: getattr(settings, name) for name in ("over", "for_", "often")}
     return rule.model_copy(update=update | {name: value for name, value in changes.items() if value is not None})
 

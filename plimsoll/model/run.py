@@ -1,5 +1,6 @@
 """Runs: tests or periods of operation that are judged as a whole, and how stores describe them."""
 
+from collections.abc import Iterable
 from dataclasses import field
 from typing import TypeAlias
 
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.log import Log, Times
 from plimsoll.model.remark import Remark
+from plimsoll.model.samples import Samples
 from plimsoll.model.series import Series, list_hosts
 from plimsoll.model.times import Zone
 
@@ -36,6 +38,15 @@ class Planned:
     def covers(self, start: int, end: int) -> bool:
         """Return whether no rule is judged in a part of the time from `start` to `end` (UTC ns)."""
         return not self.rules and self.start <= end and self.end >= start
+
+
+def leave_out_planned(samples: Samples, planned: Iterable[Planned], rule: str = "") -> Samples:
+    """Return the samples outside work planned for all rules or for `rule`; the first sample after it is of it, too."""
+    for work in planned:
+        if not work.rules or rule in work.rules:
+            start, end = work.start, work.end + (samples.interval or 0)
+            samples = samples.chosen(lambda times, start=start, end=end: (times <= start) | (times >= end))
+    return samples
 
 
 @dataclass(frozen=True)

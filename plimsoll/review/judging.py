@@ -11,7 +11,7 @@ from plimsoll.model.counter_names.name_clues import is_esxtop
 from plimsoll.model.group_pairs import group_pairs
 from plimsoll.model.log import Log, Times, find_other_intervals, find_sampling_interval, merge_times
 from plimsoll.model.remark import format_count
-from plimsoll.model.run import Phase
+from plimsoll.model.run import Phase, leave_out_planned
 from plimsoll.model.samples import Samples
 from plimsoll.model.series import LOAD_DRIVER, Series, make_host_key
 from plimsoll.model.times import SECOND, format_duration
@@ -237,11 +237,9 @@ class _RunJudge:
         if rule.reduce == "mean" and rule.over and len(finding.crossings):
             sampled = compute_signal_samples(drop_request_rate(origin), self._samples)
             part = sampled and sampled.between(self._question.start, self._question.end).present
-            for planned in self._question.planned if part else ():
-                if part and (not planned.rules or rule.id in planned.rules):
-                    start, end = planned.start, planned.end + (part.interval or 0)
-                    part = part.chosen(lambda times, start=start, end=end: (times <= start) | (times >= end))
-            finding = replace(finding, sampled=part or None)
+            finding = replace(
+                finding, sampled=leave_out_planned(part, self._question.planned, rule.id) if part else None
+            )
         if finding.stretch is not None and finding.stretch < track.window:
             finding = replace(finding, covered=self._judge.coverage(origin, track))
         notes = list_notes(finding, track, self._facts, self._question.signals)

@@ -132,7 +132,7 @@ class Review:
         """Sentences on failures, delays and pauses in the results of a load driver."""
         loss = self.throughput_loss
         if not loss and not self._dips:
-            loss = find_throughput_loss(self.loads, *self._part, is_slight=True)
+            loss = find_throughput_loss(self.loads, *self._part, self.question.planned, is_slight=True)
         slight = [DriverClause(loss.clause)] if loss and not loss.doubt else []
         clauses = (*self._judged_requests, *self._dips, *slight, *self._judged_end)
         return tuple(f"{capitalize(clause)}." for clause, advice in clauses if not advice)
@@ -472,7 +472,8 @@ def _find_phases_and_loss(
     tests but its users (of a load driver) show a single test, the users show the phases.
     """
     groups = (loads, *([load] for load in find_host_work(recorded, question.signals)))
-    loss = next(filter(None, (find_throughput_loss(group, start, end) for group in groups)), None)
+    losses = (find_throughput_loss(group, start, end, question.planned) for group in groups)
+    loss = next(filter(None, losses), None)
     by_offered = (loss.offered, *loads) if loss and loss.offered else loads
     phases = find_phases(by_offered, start, end, zone)
     users = [load for load in loads if load.name == USERS] if phases.tests else []

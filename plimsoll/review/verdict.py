@@ -140,7 +140,7 @@ def list_reasons(
             *_describe_low_coverage(findings),
             *_describe_unable(findings),
             *describe_totals_alone(findings),
-            *_describe_sparse(findings, span),
+            *_describe_sparse(findings, span - sum(work.end - work.start for work in planned if not work.rules)),
         ]
     return (
         reason,
@@ -264,7 +264,7 @@ def _describe_crossed_briefly(closest: Finding, further: int) -> str:
 
 
 def _describe_sparse(findings: Sequence[Finding], span: int) -> Iterator[str]:
-    """Yield a sentence on thresholds within limits with data for under half of the run (`span`, ns)."""
+    """Yield a sentence on thresholds within limits with data for under half of the unplanned time (`span`, ns)."""
     names: dict[str, None] = {}
     for finding in findings:
         kept_to_phase = finding.rule.phase and finding.track is not None and finding.track.is_phase_determined

@@ -14,7 +14,7 @@ from plimsoll.insights.bottleneck.load_response import (
     find_response_after_peak,
     load_response,
 )
-from plimsoll.insights.bottleneck.measured import Measured, compute_median_in
+from plimsoll.insights.bottleneck.measured import Measured, compute_median_in, find_capacity_limit
 from plimsoll.insights.bottleneck.memory import examine_memory
 from plimsoll.insights.bottleneck.network import examine_network
 from plimsoll.insights.bottleneck.processor import examine_processors
@@ -24,6 +24,7 @@ from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.series import make_host_key
 from plimsoll.review.findings import CROSSED, Finding
 from plimsoll.review.review import Review
+from plimsoll.review.sentences import find_worst_crossed
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.subjects import Subject, is_total
 
@@ -114,6 +115,7 @@ class Evidence:
         for finding in self.crossed:
             pressure, rule = pressures.get(finding.rule.signal), finding.rule
             telling = pressure is not None and pressure.alone
+            telling &= not find_capacity_limit(finding).holds(np.float64(find_worst_crossed(finding)))
             if telling and finding.subject and (rule.severity == "critical" or rule.id in near_rules):
                 findings.setdefault((_find_resource(finding) or rule.signal, finding.subject.host), finding)
         return list(findings.values())

@@ -1,6 +1,6 @@
 """The signals of a run, averaged over equal parts of its time, and the values from which resources are near full."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence, Set
 from functools import cached_property
 from typing import Literal
 
@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from plimsoll.analysis.filters import EqualParts, compute_median
 from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.log import Values
+from plimsoll.model.run import Planned
+from plimsoll.model.samples import Samples
 from plimsoll.model.series import HostKey, make_host_key
 from plimsoll.review.findings import Finding
 from plimsoll.review.judged_resources import find_hosts_with_guests, list_counters_to_record
@@ -17,6 +19,7 @@ from plimsoll.review.review import Review
 from plimsoll.review.sentences import limit_of
 from plimsoll.rules.evaluations import RuleEvaluation
 from plimsoll.rules.load import load
+from plimsoll.rules.schema.field_types import Healthy
 from plimsoll.rules.schema.pack import Rule
 from plimsoll.rules.schema.signal import Pressure
 from plimsoll.rules.subjects import Subject
@@ -36,6 +39,23 @@ class Bound:
     document: str
 
 
+class _Parts(EqualParts):
+    """Equal parts of a run, which have no means where work was planned."""
+
+    def __init__(self, start: int, end: int, count: int, planned: Sequence[Planned]) -> None:
+        super().__init__(start, end, count)
+        self._planned = planned
+
+    def means(self, samples: Samples, rules: Set[str] = frozenset()) -> Values:
+        """Return the mean in each part; NaN also in and just after work that was planned for all or any of `rules`."""
+        means, width = super().means(samples), max(self.end - self.start, 1) / self.count
+        for work in self._planned:
+            if not work.rules or rules.intersection(work.rules):
+                first, last = (int((time - self.start) // width) for time in (work.start, work.end))
+                means[max(0, first) : max(0, last + 2)] = np.nan
+        return means
+
+
 class Measured:
     """The signals of a review as means over equal parts of the run, and their limits."""
 
@@ -44,14 +64,15 @@ class Measured:
         self.rows = max(len(log.times) for log in review.logs)
         fewest, most = _PARTS
         count = int(np.clip(self.rows // _ROWS_PER_PART, fewest, most))
-        self.parts = EqualParts(review.start or 0, review.end or 0, count)
+        self.parts = _Parts(review.start or 0, review.end or 0, count, review.question.planned)
         self._means: dict[str, Mapping[Subject, Values]] = {}
 
     def of(self, signal: str) -> Mapping[Subject, Values]:
         """Return the means of a signal in the parts of the run, by subject."""
         if signal not in self._means:
             recorded = self.review.signals.of(signal)
-            self._means[signal] = {subject: self.parts.means(samples) for subject, samples in recorded.items()}
+            rules = {finding.rule.id for finding in self.review.findings if finding.rule.signal == signal}
+            self._means[signal] = {subject: self.parts.means(samples, rules) for subject, samples in recorded.items()}
         return self._means[signal]
 
     def on(self, signal: str, host: str) -> dict[Subject, Values]:
@@ -69,7 +90,7 @@ class Measured:
             return None
         for finding, _ in self._list_judgements(signal, subject):
             if not finding.superseded_by:
-                return Bound(limit_of(finding).limit, cite_document(finding.rule))
+                return Bound(find_capacity_limit(finding).limit, cite_document(finding.rule))
         if pressure.at is not None and not isinstance(pressure.at, str):
             return Bound(pressure.at, pressure.source)
         name = pressure.at or next(iter(pressure.rules), None)
@@ -87,7 +108,7 @@ class Measured:
         """
         for finding, track in self._list_judgements(signal, subject):
             if self._are_further_conditions_met(track, part):
-                return Bound(limit_of(finding).limit, cite_document(finding.rule))
+                return Bound(find_capacity_limit(finding).limit, cite_document(finding.rule))
         return None
 
     def excused(self, signal: str, subject: Subject, part: Mask) -> bool:
@@ -156,6 +177,13 @@ class Measured:
                 findings.setdefault((finding.rule.id, *finding.subject.key), (finding, finding.track))
                 findings.setdefault((finding.rule.id, make_host_key(finding.subject.host)), (finding, finding.track))
         return findings
+
+
+def find_capacity_limit(finding: Finding) -> Healthy:
+    """Return the limit of a finding; the documented limit if plimsoll.toml has a stricter one."""
+    limit, documented = limit_of(finding), finding.documented.healthy
+    is_stricter = finding.override and not finding.rule.scale and not limit.holds(np.float64(documented.limit))
+    return documented if is_stricter else limit
 
 
 def compute_median_in(values: Values, part: Mask) -> float:

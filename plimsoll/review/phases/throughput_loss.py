@@ -15,6 +15,7 @@ from plimsoll.analysis.filters import EqualParts, filter_median, find_runs, smoo
 from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.log import Values
 from plimsoll.model.parameters import Parameter
+from plimsoll.model.run import Planned, leave_out_planned
 from plimsoll.model.times import SECOND, format_duration
 from plimsoll.model.value_text import format_value
 from plimsoll.review.doubts import SHORTEST_ABSENCE, compute_long_absence
@@ -120,12 +121,13 @@ class _Fall(NamedTuple):
 
 
 def find_throughput_loss(
-    loads: Sequence[Load], start: int, end: int, *, is_slight: bool = False
+    loads: Sequence[Load], start: int, end: int, planned: Sequence[Planned] = (), *, is_slight: bool = False
 ) -> ThroughputLoss | None:
-    """Return the loss of throughput in a run from `start` to `end` (UTC ns); None without a loss.
+    """Return the loss of throughput in a run from `start` to `end` (UTC ns), without `planned` work; None without loss.
 
     With `is_slight`, the result is a loss of a load driver that is too slight for a doubt.
     """
+    loads = [replace(load, samples=leave_out_planned(load.samples, planned)) for load in loads] if planned else loads
     works = [load for load in loads if load.kind == "operations"]
     # The load driver shows the offered load best; otherwise use the connections of the busiest service.
     work = next((load for load in works if load.name.startswith(DRIVER)), next(iter(works), None))
