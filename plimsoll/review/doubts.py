@@ -22,6 +22,7 @@ from plimsoll.rules.wording import format_limit
 _MOST_LACKING = 2
 _WITH_VALUES = (*JUDGED, Outcome.NO_DATA, Outcome.TOO_SHORT)
 IsRecorded = Callable[[str, str], bool]
+Clock = Callable[[int], str]  # the time of an instant (UTC ns) as text
 _MOST_NAMED = 3
 _SIDES = {"lower": "below", "higher": "above", "either": "off"}
 # Our choices. A gap of an hour or more may be a night, and crossings before and after it separate troubles; live, a
@@ -194,7 +195,18 @@ def _find_gap_in_crossing(track: RuleEvaluation, for_: int) -> int | None:
     return None
 
 
-def doubt_partial_hosts(spans: Mapping[str, tuple[int, int]], rows: tuple[int, int], interval: int) -> Iterator[Doubt]:
+def advise_part(clock: Clock, part: tuple[int, int], run: tuple[int, int]) -> str:
+    """Return advice to judge a part of a run alone, both from start to end (UTC ns); empty if the part is short."""
+    if part[1] - part[0] < 2 * SHORTEST_ABSENCE:
+        return ""
+    bounds = ((Parameter.FROM, part[0], run[0]), (Parameter.TO, part[1], run[1]))
+    named = [f"{name} {clock(time).replace(' ', 'T')}" for name, time, edge in bounds if time != edge]
+    return f"judge a part alone with {' and '.join(named)}"
+
+
+def doubt_partial_hosts(
+    spans: Mapping[str, tuple[int, int]], rows: tuple[int, int], interval: int, clock: Clock
+) -> Iterator[Doubt]:
     """Yield a doubt about hosts whose samples begin well after the start of the recordings, or end well before the end.
 
     `spans` has the first and last sample of each host, `rows` the first and last row of all recordings (UTC ns).
@@ -203,6 +215,9 @@ def doubt_partial_hosts(spans: Mapping[str, tuple[int, int]], rows: tuple[int, i
     start, end = rows
     value = max(compute_long_absence(end - start), PAUSE * interval)
     entries: dict[str, str] = {}
+    firsts = [first for first, _ in spans.values() if first - start > value]
+    lasts = [last for _, last in spans.values() if end - last > value]
+    advice = advise_part(clock, (max(firsts, default=start), min(lasts, default=end)), rows)
     for host, (first, last) in spans.items():
         late = [f"from {format_duration(first - start)} after the start"] if first - start > value else []
         early = [f"until {format_duration(end - last)} before the end"] if end - last > value else []
@@ -210,10 +225,10 @@ def doubt_partial_hosts(spans: Mapping[str, tuple[int, int]], rows: tuple[int, i
             entries[host] = " and ".join((*late, *early))
     if len(entries) == 1:
         (host, when), *_ = entries.items()
-        yield Doubt(f"{host} was recorded only {when} of the run")
+        yield Doubt(f"{host} was recorded only {when} of the run", advice)
     elif entries:
         text = join_names([f"{host} {when}" for host, when in entries.items()], _MOST_NAMED)
-        yield Doubt(f"{len(entries):,} hosts were recorded for a part of the run only: {text}")
+        yield Doubt(f"{len(entries):,} hosts were recorded for a part of the run only: {text}", advice)
 
 
 def doubt_apart_from_load(is_apart: bool) -> Iterator[Doubt]:

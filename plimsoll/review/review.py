@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import field, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 from plimsoll.hosts.facts import Facts
 from plimsoll.model.counter_names.unrecognised import Unrecognised, find_unrecognised
@@ -194,7 +194,8 @@ class Review:
     def _partial_hosts(self) -> tuple[Doubt, ...]:
         loaded = None if is_without_common_time(self.signals) else find_loaded_span(self.signals)
         rows = find_rows_of_hosts(self.logs, self._part, loaded)
-        return tuple(doubts.doubt_partial_hosts(self.spans, rows, max(self.intervals, default=0)))
+        interval, clock = max(self.intervals, default=0), partial(self.clock, self.zone)
+        return tuple(doubts.doubt_partial_hosts(self.spans, rows, interval, clock))
 
     @cached_property
     def interruptions(self) -> tuple[Doubt, ...]:
@@ -203,15 +204,19 @@ class Review:
         A system in operation and its recorder may be restarted, so that only late or early ends of a host's recording,
         and pauses of at least a third of the time, are doubts.
         """
-        apart, planned = self._partial_hosts, self.question.planned
+        apart, planned, clock = self._partial_hosts, self.question.planned, partial(self.clock, self.zone)
         if self.question.in_operation:
-            return (*apart, *doubt_pauses(self._recordings, planned, 1 / 3))
+            return (*apart, *doubt_pauses(self._recordings, planned, 1 / 3, clock))
         tests, loss = self.phases_found.tests if self.phases_found else 0, self.throughput_loss
+        lost = loss.doubt if loss else None
+        if lost and loss and loss.ended:
+            part = doubts.advise_part(clock, (self._part[0], loss.start), self._part)
+            lost = replace(lost, advice=f"if it ended, {part}" if part else "")
         stopped = tuple(doubt_stopped_work(self.signals, self.question.signals, planned, tests))
         return (
             *apart,
-            *((loss.doubt,) if loss and loss.doubt and not stopped else ()),
-            *doubt_pauses(self._recordings, planned),
+            *((lost,) if lost and not stopped else ()),
+            *doubt_pauses(self._recordings, planned, 0, clock),
             *doubt_restarts(self.signals, self.remarks, planned),
             *stopped,
             *doubt_gone_services(self.logs, self.hosts, self.host_of, self._part, self.question.packs, planned),

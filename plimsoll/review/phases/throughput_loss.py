@@ -14,7 +14,6 @@ import numpy as np
 from plimsoll.analysis.filters import EqualParts, filter_median, find_runs, smooth_mean
 from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.log import Values
-from plimsoll.model.parameters import Parameter
 from plimsoll.model.run import Planned, leave_out_planned
 from plimsoll.model.times import SECOND, format_duration
 from plimsoll.model.value_text import format_value
@@ -96,8 +95,7 @@ class ThroughputLoss:
     def doubt(self) -> Doubt | None:
         """A doubt about the loss; None if it is slight, or if perhaps fewer requests were made."""
         if self.ended:
-            advice = f"end the recording with the load, or name its end with {Parameter.TO}"
-            return Doubt(f"{self.clause}; whether it ended or broke is not known", advice)
+            return Doubt(f"{self.clause}; whether it ended or broke is not known")
         if self.is_slight or self.offered is None:
             return None
         return Doubt(self.clause, "see what kept the system from answering as before")

@@ -20,7 +20,7 @@ from plimsoll.model.run import Planned
 from plimsoll.model.series import LOAD_DRIVER, Series, make_host_key
 from plimsoll.model.shipped_tables import load_shipped_table
 from plimsoll.model.times import SECOND, format_duration
-from plimsoll.review.doubts import PAUSE, SHORTEST_ABSENCE, compute_long_absence
+from plimsoll.review.doubts import PAUSE, SHORTEST_ABSENCE, Clock, advise_part, compute_long_absence
 from plimsoll.review.findings import Doubt
 from plimsoll.review.recorded_signals import RecordedSignals
 from plimsoll.rules.schema.pack import Pack
@@ -141,21 +141,29 @@ def mark_lost(host: Times, counter: Times, pause: int) -> NDArray[np.bool_]:
 
 
 def doubt_pauses(
-    recordings: Mapping[str, Sequence[Times]], planned: Sequence[Planned], smallest_share: float = 0.0
+    recordings: Mapping[str, Sequence[Times]], planned: Sequence[Planned], smallest_share: float, clock: Clock
 ) -> Iterator[Doubt]:
     """Yield a doubt about hosts without samples for long, and for `smallest_share` of their recorded time or more.
 
     `recordings` are the times of each recording of each host (UTC ns).
     """
     texts: list[str] = []
+    longest: list[tuple[int, int]] = []
     for host, parts in recordings.items():
         pauses, of = find_pauses(parts, planned)
         absent = sum(end - start for start, end in pauses)
         if absent > max(compute_long_absence(of), smallest_share * of):
             texts.append(f"{host} for {format_duration(absent)} of {format_duration(of)}")
+            starts, ends = zip(*pauses, strict=True)
+            times = merge_times(parts)
+            bounds = zip((int(times[0]), *ends), (*starts, int(times[-1])), strict=True)
+            longest.append(max(bounds, key=lambda part: part[1] - part[0]))
     if texts:
         which = texts[0] if len(texts) == 1 else f"{len(texts):,} hosts: {join_names(texts, _MOST_NAMED)}"
-        yield Doubt(f"nothing was recorded of {which}", "what happened in that time is not known")
+        whole = merge_times([times for parts in recordings.values() for times in parts])
+        part = max(start for start, _ in longest), min(end for _, end in longest)
+        rest = advise_part(clock, part, (int(whole[0]), int(whole[-1])))
+        yield Doubt(f"nothing was recorded of {which}", rest or "what happened in that time is not known")
 
 
 def find_pauses(parts: Sequence[Times], planned: Sequence[Planned]) -> tuple[list[tuple[int, int]], int]:
