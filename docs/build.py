@@ -1,5 +1,6 @@
 """Writes the generated pages. Run `python docs/build.py`; a test checks that they are up to date."""
 
+import dataclasses
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
@@ -14,7 +15,6 @@ if __name__ == "__main__":
 import yaml
 from pydantic import BaseModel, SecretStr
 from pydantic.fields import FieldInfo
-from pydantic_core import PydanticUndefined
 
 from plimsoll.cli.cli import COMMANDS, load_command
 from plimsoll.ingest.formats import registry
@@ -243,7 +243,10 @@ def settings_page() -> str:
         parts.append(f"## {file['file']}\n\n{file['about']}")
         for table in file["tables"]:
             module, _, name = table["model"].rpartition(".")
-            fields = getattr(import_module(module), name).model_fields
+            model: Any = getattr(import_module(module), name)
+            fields: dict[str, FieldInfo] = getattr(model, "model_fields", None) or {
+                part.name: FieldInfo.from_annotated_attribute(object, part) for part in dataclasses.fields(model)
+            }
             by_name = {field.alias or name: field for name, field in fields.items() if not field.exclude}
             texts = table["fields"]
             _check_names(f"settings.yaml, {table['model']}", texts, by_name)
@@ -306,13 +309,13 @@ def _check_names(where: str, described: Iterable[str], names: Iterable[str]) -> 
 
 def _default(field: FieldInfo) -> str:
     """Return the default of a setting as the file states it; empty for a table, or without a default."""
-    value = field.default
-    if value is PydanticUndefined:
+    if field.is_required():
         return "**needed**"
-    if isinstance(value, BaseModel | SecretStr) or not (value or value is False):
-        return ""
+    value = field.get_default(call_default_factory=True)
     if isinstance(value, Zone):
         return f"`{value.name}`"
+    if dataclasses.is_dataclass(value) or isinstance(value, BaseModel | SecretStr) or not (value or value is False):
+        return ""
     if isinstance(value, bool):
         return f"`{str(value).lower()}`"
     if isinstance(value, tuple):

@@ -21,6 +21,7 @@ from plimsoll.alerting.state_changes import AlertInterval
 from plimsoll.hosts.facts import ConfiguredFacts
 from plimsoll.hosts.overrides import RuleSettings, list_mistakes
 from plimsoll.model.errors import Unusable
+from plimsoll.model.file_models import parse_content
 from plimsoll.model.group_pairs import group_pairs
 from plimsoll.model.remark import format_count, join_names
 from plimsoll.model.series import HostKey, Series, make_host_key
@@ -74,7 +75,7 @@ def parse_rule_settings(values: Mapping[str, str], rule: Rule, site: Site) -> Ru
     """Return rule settings from texts (`healthy`, `for`). Raise Unusable if they do not fit the rule."""
     changes = {name: setting for name, setting in values.items() if setting}
     try:
-        settings = RuleSettings.model_validate({**changes, "reason": "a preview"})
+        settings = parse_content(RuleSettings, {**changes, "reason": "a preview"})
     except ValidationError as error:
         detail = error.errors()[0]
         place = ".".join(map(str, detail["loc"]))
@@ -137,8 +138,7 @@ def _select_rules(site: Site, rule: Rule) -> Site:
         names |= new
         new = {other for name in new for other in (*rules[name].stands_in_for, *rules[name].superseded_by)}
     packs = (
-        pack.model_copy(update={"rules": tuple(kept for kept in pack.rules if kept.id in names)})
-        for pack in site.catalogue.packs
+        replace(pack, rules=tuple(kept for kept in pack.rules if kept.id in names)) for pack in site.catalogue.packs
     )
     return replace(site, catalogue=replace(site.catalogue, packs=tuple(packs)))
 

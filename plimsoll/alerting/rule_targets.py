@@ -148,7 +148,7 @@ def _downgrade_superseded(planned: Sequence[RuleTarget], by_hand: Container[str]
         if not is_judged_by_current and is_for_such(target.rule, partial(facts.find, target.subject)):
             return target
         severity: Severity = "info"
-        return replace(target, rule=target.rule.model_copy(update={"severity": severity}))
+        return replace(target, rule=replace(target.rule, severity=severity))
 
     return [
         with_severity(target)

@@ -11,7 +11,7 @@ import numpy as np
 
 from plimsoll.hosts.settings import Amount, CompareSettings, SignalSettings, Tolerance
 from plimsoll.model.errors import Unusable, limit_mistakes, suggest
-from plimsoll.model.lazy_pydantic import Field, StrictModel
+from plimsoll.model.file_models import entry, file_model
 from plimsoll.model.log import Values
 from plimsoll.model.shipped_tables import load_shipped_table
 from plimsoll.rules.schema.field_types import Healthy
@@ -117,7 +117,8 @@ Shapes = Literal["all", "noise", "failures", "sustained"]
 Of = Literal["the level", "what is missing", "what is held"]
 
 
-class SpreadKind(StrictModel):
+@file_model
+class SpreadKind:
     """A kind of signal, with its spread between runs; run_to_run.yaml describes the fields."""
 
     kind: str
@@ -131,8 +132,9 @@ class SpreadKind(StrictModel):
     primary: bool = False
 
 
-class _Table(StrictModel):
-    weight: float = Field(gt=0)
+@file_model
+class _Table:
+    weight: float = entry(gt=0)
     smallest: dict[str, Amount]
     kinds: tuple[SpreadKind, ...]
 
@@ -143,7 +145,8 @@ Direction = Literal["higher", "lower", "either"]
 T = TypeVar("T")
 
 
-class _Defaults(StrictModel):
+@file_model
+class _Defaults:
     tolerance: Tolerance
     load: Tolerance
     signals: dict[str, SignalSettings]

@@ -5,7 +5,7 @@ from functools import cache
 from typing import Annotated, Literal
 
 from plimsoll.model.errors import suggest
-from plimsoll.model.lazy_pydantic import Field, StrictModel
+from plimsoll.model.file_models import FieldBounds, entry, file_model
 from plimsoll.model.shipped_tables import find_shipped_files
 from plimsoll.model.strict_yaml import Mistakes, Place, StrictDocument, read, validate
 from plimsoll.rules.load import load, load_signals
@@ -13,10 +13,11 @@ from plimsoll.rules.schema.field_types import Identifier, SignalName
 
 WIDTH = 24
 Function = Literal["mean", "min", "max", "last", "sum", "count", "median"]
-PanelId = Annotated[int, Field(ge=1, le=999)]
+PanelId = Annotated[int, FieldBounds(ge=1, le=999)]
 
 
-class PanelSpec(StrictModel):
+@file_model
+class PanelSpec:
     """A panel of a dashboard, with its signal and how the signal is shown.
 
     `function` reduces the samples of each interval. The value axis ends at `max`, or at `soft_max` unless values exceed
@@ -27,8 +28,8 @@ class PanelSpec(StrictModel):
     id: PanelId
     signal: SignalName
     kind: Literal["lines", "table"] = "lines"
-    width: Annotated[int, Field(ge=1, le=WIDTH)] = 12
-    height: Annotated[int, Field(ge=3)] = 8
+    width: Annotated[int, FieldBounds(ge=1, le=WIDTH)] = 12
+    height: Annotated[int, FieldBounds(ge=3)] = 8
     function: Function = "mean"
     unit: str | None = None
     max: float | None = None
@@ -38,22 +39,24 @@ class PanelSpec(StrictModel):
     drive: Literal["database", "log"] | None = None
 
 
-class RowSpec(StrictModel):
+@file_model
+class RowSpec:
     """A row of panels, under a heading unless it is the first row of a dashboard."""
 
     id: PanelId | None = None
     title: str | None = None
     collapsed: bool = False
-    panels: tuple[PanelSpec, ...] = Field(min_length=1)
+    panels: tuple[PanelSpec, ...] = entry(min_length=1)
 
 
-class Area(StrictModel):
+@file_model
+class Area:
     """The dashboard for one area of computers, such as disks; pages list it if a host has any of its signals."""
 
     area: Identifier
     title: str
     about: str
-    rows: tuple[RowSpec, ...] = Field(min_length=1)
+    rows: tuple[RowSpec, ...] = entry(min_length=1)
 
     @property
     def uid(self) -> str:
@@ -66,7 +69,8 @@ class Area(StrictModel):
         return (panel for row in self.rows for panel in row.panels)
 
 
-class HealthDashboard(StrictModel):
+@file_model
+class HealthDashboard:
     """The Health dashboard: the signals in its table of hosts, and the rules in its table of distances to limits."""
 
     title: str
@@ -76,7 +80,8 @@ class HealthDashboard(StrictModel):
     alive: SignalName
 
 
-class RunsDashboard(StrictModel):
+@file_model
+class RunsDashboard:
     """The dashboard that compares recorded runs."""
 
     title: str
@@ -84,7 +89,8 @@ class RunsDashboard(StrictModel):
     compared: tuple[SignalName, ...]
 
 
-class Areas(StrictModel):
+@file_model
+class Areas:
     """The content of areas.yaml."""
 
     areas: tuple[Area, ...]

@@ -93,7 +93,7 @@ def list_rule_sources(
     if facts_needed:
         names = " or ".join(part.signal for part in facts_needed)
         yield Refusal(rule.id, f"hosts with enough {names} fire, too, as that is divided by a fact of the host")
-        rule = rule.model_copy(update={"and_": tuple(part for part in rule.and_ if part not in facts_needed)})
+        rule = replace(rule, and_=tuple(part for part in rule.and_ if part not in facts_needed))
     if unrecorded := list_signals_counted_unrecorded(rule):
         reason = f"it is also for what has no {' or '.join(unrecorded)}, which {server} cannot tell; there it is silent"
         yield Refusal(rule.id, reason)

@@ -232,7 +232,7 @@ def select_recorded_by(signals: Mapping[str, Signal], agents: Collection[Agent])
         kept = (
             selection.source for selection in list_selections(name, signals) if selection.collector in (None, *agents)
         )
-        return signals[name].model_copy(update={"sources": tuple(kept)})
+        return replace(signals[name], sources=tuple(kept))
 
     return {name: restrict(name) for name in signals}
 

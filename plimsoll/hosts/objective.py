@@ -5,13 +5,14 @@ The rules judge a load driver's results (plimsoll/ingest/formats/load_results), 
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from math import isfinite
 from typing import Annotated, Literal
 
 from plimsoll.hosts.overrides import Length
 from plimsoll.model.errors import escape
+from plimsoll.model.file_models import FieldBounds, FieldParser, entry, file_model, parse_content
 from plimsoll.model.lazy_imports import pydantic
-from plimsoll.model.lazy_pydantic import BeforeValidator, Field, StrictModel, model_validator
 from plimsoll.model.series import LOAD_DRIVER
 from plimsoll.model.times import parse_duration
 from plimsoll.rules.schema.field_types import Healthy, Severity
@@ -33,7 +34,7 @@ _OPERATOR = ("<", ">", "=", "≤", "≥")
 _MOST_SLUG = 40
 
 
-def _limit_in(unit: str, example: str) -> BeforeValidator:
+def _limit_in(unit: str, example: str) -> FieldParser:
     """Return a validator that parses an upper limit such as `example`, and converts it to `unit`."""
 
     def parsed(value: object) -> object:
@@ -50,14 +51,15 @@ def _limit_in(unit: str, example: str) -> BeforeValidator:
             raise ValueError(f'"{value}" cannot be met; write it like "{example}"')
         return limit
 
-    return BeforeValidator(parsed)
+    return FieldParser(parsed)
 
 
 _Time = Annotated[Healthy, _limit_in("s", "500 ms")]
 _Share = Annotated[Healthy, _limit_in("%", "< 0.1 %")]
 
 
-class ObjectiveLimits(StrictModel):
+@file_model
+class ObjectiveLimits:
     """Optional limits on response times and on the share of failed requests."""
 
     response_mean: _Time | None = None
@@ -72,21 +74,20 @@ class ObjectiveLimits(StrictModel):
         return {measure: limit for measure in _MEASURES if (limit := getattr(self, measure)) is not None}
 
 
+@file_model
 class ObjectiveSettings(ObjectiveLimits):
     """The `[objective]` table, with limits for all requests, and for single operations."""
 
-    operations: dict[Annotated[str, Field(min_length=1)], ObjectiveLimits] = Field(default={})
+    operations: dict[Annotated[str, FieldBounds(min_length=1)], ObjectiveLimits] = entry(default_factory=dict)
     over: Length = parse_duration("1m")
-    for_: Length = Field(default=parse_duration("1m"), alias="for")
+    for_: Length = entry(default=parse_duration("1m"), alias="for")
     phase: Literal["ramp-up", "steady", "ramp-down"] | None = None
     severity: Severity = "critical"
 
-    @model_validator(mode="after")
-    def _sets_something(self) -> "ObjectiveSettings":
+    def __post_init__(self) -> None:
         for operation, limits in self.operations.items():
             if not limits.set_limits:
                 raise ValueError(f'sets nothing for "{escape(operation)}"; give response_p95 or errors')
-        return self
 
 
 def parse_time_limits(typed: Sequence[str]) -> dict[str, float]:
@@ -101,7 +102,7 @@ def parse_time_limits(typed: Sequence[str]) -> dict[str, float]:
         if name not in names or not limit:
             raise ValueError(f'"{text}" is no objective; write it like response_p95=500ms ({", ".join(sorted(names))})')
         try:
-            settings = ObjectiveLimits.model_validate({name: limit})
+            settings = parse_content(ObjectiveLimits, {name: limit})
         except pydantic.ValidationError as error:
             raise ValueError(f'"{text}": {error.errors()[0]["msg"].removeprefix("Value error, ")}') from None
         limits |= {_MEASURES[measure][1]: healthy.limit for measure, healthy in settings.set_limits.items()}
@@ -154,7 +155,7 @@ def _make_rule(settings: ObjectiveSettings, id_: str, signal: str, measure: Meas
         look_at=("client.requests", "client.in_flight") if waits else ("client.requests", "client.errors"),
         sources=(Citation(document="plimsoll.toml", place="[objective]"),),
     )
-    return rule.model_copy(update={"over": settings.over, "for_": settings.for_})
+    return replace(rule, over=settings.over, for_=settings.for_)
 
 
 def _make_operation_signal(operation: str, measure: Measure) -> Signal:

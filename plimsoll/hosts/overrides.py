@@ -1,19 +1,19 @@
 """Thresholds that plimsoll.toml changes or switches off, each with a reason, in general, for hosts or for groups."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from fnmatch import fnmatchcase
 from math import isfinite
-from typing import Annotated, Self
+from typing import Annotated, Any
 
 from plimsoll.model.errors import escape, suggest
+from plimsoll.model.file_models import FieldBounds, FieldParser, entry, file_model
 from plimsoll.model.lazy_dataclass import dataclass
-from plimsoll.model.lazy_pydantic import BeforeValidator, Field, StrictModel, model_validator
 from plimsoll.model.parameters import Parameter
 from plimsoll.model.series import make_host_key
-from plimsoll.model.times import SECOND, format_duration
+from plimsoll.model.times import SECOND, format_duration, parse_duration
 from plimsoll.model.value_text import format_percent
-from plimsoll.rules.schema.field_types import Duration, Fact, Healthy, Limit, Share
+from plimsoll.rules.schema.field_types import Fact, Healthy, Limit, Share
 from plimsoll.rules.schema.pack import Rule
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.schema.units import convert_limit, find_unit, format_healthy, is_named
@@ -23,18 +23,19 @@ _LONGEST = 366 * 86400 * SECOND
 _FILE = "plimsoll.toml"
 
 
-def _require_finite(value: object) -> object:
+def _parse_length(value: object) -> object:
     if isinstance(value, float) and not isfinite(value):
         raise ValueError(f"{value} is not a duration; write it like 30s, 5m or 1h30m")
     if isinstance(value, int | float) and value:
         raise ValueError(f'{value:g} has no unit; write "{value:g}s" or "{value:g}m"')
-    return value
+    return parse_duration(value) if isinstance(value, str | int | float) else value
 
 
-Length = Annotated[Duration, BeforeValidator(_require_finite), Field(le=_LONGEST)]
+Length = Annotated[int, FieldBounds(ge=0, le=_LONGEST), FieldParser(_parse_length)]  # ns
 
 
-class RuleSettings(StrictModel):
+@file_model
+class RuleSettings:
     """A `[rules.ID]` or `[hosts.NAME.rules.ID]` table, which changes a rule or switches it off.
 
     `per` is the host fact that multiplies the limit.
@@ -44,12 +45,11 @@ class RuleSettings(StrictModel):
     off: bool | None = None
     healthy: Limit | None = None
     over: Length | None = None
-    for_: Length | None = Field(default=None, alias="for")
+    for_: Length | None = entry(default=None, alias="for")
     per: Fact | None = None
     often: Share | None = None
 
-    @model_validator(mode="after")
-    def _consistent(self) -> Self:
+    def __post_init__(self) -> None:
         if not self.reason.strip():
             raise ValueError("reason is empty; say why the documented threshold does not hold here")
         if self.healthy and not isfinite(self.healthy.limit):
@@ -58,7 +58,6 @@ class RuleSettings(StrictModel):
             raise ValueError("off = true leaves nothing for the other settings to change")
         if self.off is None and not self.changes:
             raise ValueError("changes nothing: give healthy, over, for, per, often or off")
-        return self
 
     @property
     def changes(self) -> bool:
@@ -188,17 +187,17 @@ def _explain_never_crossed(limit: Healthy, signal: Signal) -> str:
 
 def _apply_settings(rule: Rule, settings: RuleSettings, unit: str) -> Rule:
     """Return the rule with the settings applied. A new limit removes the documented `recover` and `where`."""
-    update: dict[str, object] = {}
+    update: dict[str, Any] = {}
     if settings.healthy or settings.per:
         healthy = convert_limit(settings.healthy, unit) if settings.healthy else rule.healthy
         update |= {"healthy": healthy, "recover": None, "scale": settings.per or rule.scale}
-        update |= {"where": {}, "where_unknown": None}
+        update |= {"where": {}, "where_unknown": None, "where_outside": "skip"}
         if (healthy, update["scale"]) != (rule.healthy, rule.scale):  # the summary describes the documented limit
             update["summary"] = (
                 f"This limit is set in {_FILE}: {escape(' '.join(settings.reason.split())).rstrip('.')}."
             )
     changes = {name: getattr(settings, name) for name in ("over", "for_", "often")}
-    return rule.model_copy(update=update | {name: value for name, value in changes.items() if value is not None})
+    return replace(rule, **update, **{name: value for name, value in changes.items() if value is not None})
 
 
 def _describe_difference(documented: Rule, changed: Rule, unit: str, file: str) -> str:

@@ -13,7 +13,7 @@ from plimsoll.hosts.objective import ObjectiveSettings
 from plimsoll.hosts.overrides import GroupRules, Overrides, RuleSettings, list_mistakes
 from plimsoll.model import user_files
 from plimsoll.model.errors import Unusable, escape, limit_mistakes, suggest
-from plimsoll.model.lazy_pydantic import BeforeValidator, Field, StrictModel, model_validator
+from plimsoll.model.file_models import FieldBounds, FieldParser, entry, file_model
 from plimsoll.model.log import Log
 from plimsoll.model.run import Phase, Planned, Run
 from plimsoll.model.series import make_host_key
@@ -44,11 +44,12 @@ def _parse_amount(value: object) -> object:
     raise ValueError('is not an amount; write it like "2 ms", in the unit of the signal')
 
 
-Tolerance = Annotated[float, BeforeValidator(_parse_tolerance)]
-Amount = Annotated[str, BeforeValidator(_parse_amount)]
+Tolerance = Annotated[float, FieldParser(_parse_tolerance)]
+Amount = Annotated[str, FieldParser(_parse_amount)]
 
 
-class SignalSettings(StrictModel):
+@file_model
+class SignalSettings:
     """How a signal is compared between runs. None stands for the default.
 
     Attributes:
@@ -72,7 +73,8 @@ class SignalSettings(StrictModel):
     why: str = ""
 
 
-class CompareSettings(StrictModel):
+@file_model
+class CompareSettings:
     """The `[compare]` table, on the comparison of a run with a baseline.
 
     Loads that differ by less than the share `load` are equal. `renamed` maps hosts of the baseline to those of the run.
@@ -80,8 +82,8 @@ class CompareSettings(StrictModel):
 
     load: Tolerance | None = None
     tolerance: Tolerance | None = None
-    signals: dict[str, SignalSettings] = Field(default={})
-    renamed: dict[str, str] = Field(default={})
+    signals: dict[str, SignalSettings] = entry(default_factory=dict)
+    renamed: dict[str, str] = entry(default_factory=dict)
 
 
 FILE_NAME = "plimsoll.toml"
@@ -98,41 +100,40 @@ def _require_zone(value: object) -> object:
     return value
 
 
-Moment = Annotated[datetime, BeforeValidator(_require_zone)]
+Moment = Annotated[datetime, FieldParser(_require_zone)]
 
 
-class PhaseSettings(StrictModel):
+@file_model
+class PhaseSettings:
     """A phase of the run, from `start` to `end`, both included."""
 
     name: str
-    start: Moment = Field(alias="from")
-    end: Moment = Field(alias="to")
+    start: Moment = entry(alias="from")
+    end: Moment = entry(alias="to")
 
-    @model_validator(mode="after")
-    def _check_order(self) -> "PhaseSettings":
+    def __post_init__(self) -> None:
         if self.end < self.start:
             raise ValueError(f'phase "{self.name}" ends before it begins')
         if self.end == self.start:
             raise ValueError(f'phase "{self.name}" ends when it begins')
-        return self
 
 
-class ExceptSettings(StrictModel):
+@file_model
+class ExceptSettings:
     """A time of planned work, during which limits may be crossed."""
 
-    start: Moment = Field(alias="from")
-    end: Moment = Field(alias="to")
-    reason: Annotated[str, Field(min_length=1)]
+    start: Moment = entry(alias="from")
+    end: Moment = entry(alias="to")
+    reason: Annotated[str, FieldBounds(min_length=1)]
     rules: tuple[str, ...] = ()
 
-    @model_validator(mode="after")
-    def _check_order(self) -> "ExceptSettings":
+    def __post_init__(self) -> None:
         if self.end <= self.start:
             raise ValueError("it ends before, or when, it begins")
-        return self
 
 
-class RunSettings(StrictModel):
+@file_model
+class RunSettings:
     """The `[run]` table. `hosts` names computers in the logs that have no `[hosts.NAME]` table.
 
     `judge` names the resources that must be judged for a verdict, by default all resources. With `whole_run`, rules
@@ -140,77 +141,79 @@ class RunSettings(StrictModel):
     """
 
     name: str | None = None
-    hosts: tuple[Annotated[str, Field(min_length=1)], ...] = ()
+    hosts: tuple[Annotated[str, FieldBounds(min_length=1)], ...] = ()
     simulated: bool = False
-    labels: dict[str, str] = Field(default={})
+    labels: dict[str, str] = entry(default_factory=dict)
     phases: tuple[PhaseSettings, ...] = ()
-    except_: tuple[ExceptSettings, ...] = Field(default=(), alias="except")
+    except_: tuple[ExceptSettings, ...] = entry(default=(), alias="except")
     judge: tuple[Literal["cpu", "memory", "disk"], ...] = ()
     whole_run: bool = False
 
 
-class _Facts(StrictModel):
+@file_model
+class _Facts:
     """The facts that both a host and one of its instances can have."""
 
-    spindles: float | None = Field(default=None, gt=0)
+    spindles: float | None = entry(default=None, gt=0)
     raid: Literal[0, 1, 5, 10] | None = None
-    link_bits: float | None = Field(default=None, gt=0)
+    link_bits: float | None = entry(default=None, gt=0)
 
 
+@file_model
 class InstanceFacts(_Facts):
     """The facts of one instance of a host; if it is a disk, `drive` is what it holds."""
 
     drive: Literal["database", "log"] | None = None
 
 
+@file_model
 class HostFacts(_Facts):
     """A `[hosts.NAME]` table, with the facts of the host, and of instances whose facts differ.
 
     `rules` are the host's own thresholds; by `labels`, hosts are selected and grouped.
     """
 
-    processors: float | None = Field(default=None, gt=0)
-    clock_mhz: float | None = Field(default=None, gt=0)
-    memory_mb: float | None = Field(default=None, gt=0)
-    labels: dict[str, str] = Field(default={})
-    instances: dict[str, InstanceFacts] = Field(default={})
-    rules: dict[str, RuleSettings] = Field(default={})
+    processors: float | None = entry(default=None, gt=0)
+    clock_mhz: float | None = entry(default=None, gt=0)
+    memory_mb: float | None = entry(default=None, gt=0)
+    labels: dict[str, str] = entry(default_factory=dict)
+    instances: dict[str, InstanceFacts] = entry(default_factory=dict)
+    rules: dict[str, RuleSettings] = entry(default_factory=dict)
 
 
-class LabelSettings(StrictModel):
+@file_model
+class LabelSettings:
     """The thresholds of the hosts that have a label with one certain value."""
 
     rules: dict[str, RuleSettings]
 
 
-class Settings(StrictModel):
-    """The whole content of plimsoll.toml.
+@file_model
+class Settings:
+    """The whole content of plimsoll.toml. Of `[hosts]`, tables whose name is a pattern (with `*`) have rules alone."""
 
-    Tables in `[hosts]` whose name is a pattern (with `*`) may have only rules; they are moved to `patterns`.
-    """
+    run: RunSettings = entry(default_factory=RunSettings)
+    hosts_: dict[str, HostFacts] = entry(default_factory=dict, alias="hosts")
+    labels_: dict[str, dict[str, LabelSettings]] = entry(default_factory=dict, alias="labels")
+    rules: dict[str, RuleSettings] = entry(default_factory=dict)
+    compare: CompareSettings = entry(default_factory=CompareSettings)
+    objective: ObjectiveSettings = entry(default_factory=ObjectiveSettings)
 
-    run: RunSettings = RunSettings()
-    hosts: dict[str, HostFacts] = Field(default={})
-    patterns: dict[str, HostFacts] = Field(default={}, exclude=True)
-    labels_: dict[str, dict[str, LabelSettings]] = Field(default={}, alias="labels")
-    rules: dict[str, RuleSettings] = Field(default={})
-    compare: CompareSettings = CompareSettings()
-    objective: ObjectiveSettings = ObjectiveSettings()
+    def __post_init__(self) -> None:
+        for name, table in self.patterns.items():
+            for fact, value in vars(table).items():
+                if fact != "rules" and value != getattr(HostFacts(), fact):
+                    raise ValueError(f'hosts."{name}".{fact}: a pattern of names takes rules alone; name each host')
 
-    @model_validator(mode="before")
-    @classmethod
-    def _separate_patterns(cls, content: Any) -> Any:
-        """Move the tables of host name patterns out of `hosts`. Raise ValueError if one has more than `rules`."""
-        if not isinstance(content, dict) or not isinstance(hosts := content.get("hosts"), dict):
-            return content
-        if "patterns" in content:
-            raise ValueError('patterns is no setting; write [hosts."web*".rules.ID]')
-        patterns = {name: table for name, table in hosts.items() if "*" in name}
-        for name, table in patterns.items():
-            if isinstance(table, dict) and (other := next((key for key in table if key != "rules"), None)):
-                raise ValueError(f'hosts."{name}".{other}: a pattern of names takes rules alone; name each host')
-        plain = {name: table for name, table in hosts.items() if "*" not in name}
-        return {**content, "hosts": plain, "patterns": patterns}
+    @property
+    def hosts(self) -> Mapping[str, HostFacts]:
+        """The tables of hosts by name."""
+        return {name: table for name, table in self.hosts_.items() if "*" not in name}
+
+    @property
+    def patterns(self) -> Mapping[str, HostFacts]:
+        """The tables of patterns of host names."""
+        return {name: table for name, table in self.hosts_.items() if "*" in name}
 
     @property
     def groups(self) -> tuple[GroupRules, ...]:

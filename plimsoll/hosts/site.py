@@ -83,7 +83,7 @@ def load_site(settings: Settings, path: Path, catalogue: Catalogue) -> SiteSetti
         changed, override = overrides.of(rule, host)
         if override and rule.id in catalogue.rules:
             # A limit set in plimsoll.toml keeps its severity even if the documented one is superseded.
-            changed = changed.model_copy(update={"severity": catalogue.rules[rule.id].severity})
+            changed = replace(changed, severity=catalogue.rules[rule.id].severity)
         return Judged(changed, f"{override.note}." if override else "", bool(override and override.off))
 
     return SiteSettings(tuple(settings.hosts), judged, Facts(settings.facts()), settings.drives())

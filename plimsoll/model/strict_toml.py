@@ -2,13 +2,15 @@
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import is_dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
 from plimsoll.model.errors import Unusable, limit_mistakes, suggest
+from plimsoll.model.file_models import list_types, parse_content
 from plimsoll.model.lazy_imports import pydantic, tomllib
 
-_Model = TypeVar("_Model", bound="pydantic.BaseModel")
+_Model = TypeVar("_Model")
 MOST_LEVELS = 50
 MOST_PARTS = 50
 MOST_DIGITS = 300
@@ -58,16 +60,14 @@ def parse_toml(
     except tomllib.TOMLDecodeError as error:
         raise Unusable(f"{path}: not valid TOML: {error}") from None
     try:
-        return model.model_validate(content)
+        return parse_content(model, content)
     except pydantic.ValidationError as error:
         raise Unusable(
             *limit_mistakes(_explain_mistake(path, model, detail, unusual) for detail in error.errors())
         ) from None
 
 
-def _explain_mistake(
-    path: Path, model: "type[pydantic.BaseModel]", detail: Any, unusual: Callable[[Any], str | None]
-) -> str:
+def _explain_mistake(path: Path, model: type[Any], detail: Any, unusual: Callable[[Any], str | None]) -> str:
     """Return the message for a mistake that pydantic found: file, setting, and what is wrong."""
     place = ".".join(str(part + 1) if isinstance(part, int) else str(part) for part in detail["loc"])
     if words := unusual(detail):
@@ -105,25 +105,20 @@ def _check(text: str) -> None:
             raise Excess(f"a name of more than {MOST_PARTS} parts; write it shorter", text, token.start())
 
 
-def list_fields(model: "type[pydantic.BaseModel]", place: Sequence[str | int]) -> list[str]:
+def list_fields(model: type[Any], place: Sequence[str | int]) -> list[str]:
     """Return the names of the fields at a place in a model; empty if there are none."""
     current: Any = model
     for part in place:
         if isinstance(part, int):
             continue
-        field = next((f for n, f in _map_aliases(current).items() if n == part), None)
-        current = _find_model(field.annotation) if field else current
+        current = _find_model(types[part]) if part in (types := list_types(current)) else current
         if current is None:
             return []
-    return list(_map_aliases(current))
+    return [*list_types(current)]
 
 
-def _map_aliases(model: "type[pydantic.BaseModel]") -> dict[str, Any]:
-    return {field.alias or name: field for name, field in model.model_fields.items()}
-
-
-def _find_model(annotation: Any) -> "type[pydantic.BaseModel] | None":
-    if isinstance(annotation, type) and hasattr(annotation, "model_fields"):
+def _find_model(annotation: Any) -> type[Any] | None:
+    if isinstance(annotation, type) and (is_dataclass(annotation) or hasattr(annotation, "model_fields")):
         return annotation
     for argument in getattr(annotation, "__args__", ()):
         if model := _find_model(argument):

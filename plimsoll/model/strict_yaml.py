@@ -4,12 +4,13 @@ from collections.abc import Iterable, Sequence
 from typing import Any, TypeVar
 
 from plimsoll.model.errors import Unusable, limit_mistakes, suggest
+from plimsoll.model.file_models import parse_content
 from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.lazy_imports import pydantic, yaml, yaml_loader
 from plimsoll.model.remark import shorten
 from plimsoll.model.strict_toml import list_fields
 
-Model = TypeVar("Model", bound="pydantic.BaseModel")
+Model = TypeVar("Model")
 Place = tuple[str | int, ...]
 # The patterns of the names of rules and packs, and of signals.
 IDENTIFIER = r"^[a-z0-9]+(-[a-z0-9]+)*$"
@@ -134,7 +135,7 @@ def _parse_scalar(node: "yaml.Node", *, as_text: bool) -> Any:
 def validate(document: StrictDocument, model: type[Model]) -> Model:
     """Return the file as a model. Raise Mistakes, which lists all mistakes, if the file does not match."""
     try:
-        return model.model_validate(document.data)
+        return parse_content(model, document.data)
     except pydantic.ValidationError as error:
         details = error.errors(include_url=False)
         # pydantic also reports a list as too short if all its items are invalid.
@@ -143,7 +144,7 @@ def validate(document: StrictDocument, model: type[Model]) -> Model:
         raise Mistakes(_explain(document, model, detail) for detail in real) from None
 
 
-def _explain(document: StrictDocument, model: "type[pydantic.BaseModel]", detail: Any) -> str:
+def _explain(document: StrictDocument, model: type[Any], detail: Any) -> str:
     """Return the message for a mistake that pydantic found, with its place."""
     place: Place = tuple(detail["loc"])
     name, value = str(place[-1]) if place else "", detail.get("input")

@@ -60,10 +60,7 @@ def find_crossed_before(
     """Return findings of rules for a phase: crossed if judged over the whole run, but not in the judged phases."""
     of_phases = [rule for pack in question.packs for rule in pack.rules if rule.phase]
     kept = {name for rule in of_phases for name in (rule.id, *rule.superseded_by)}
-    packs = [
-        pack.model_copy(update={"rules": tuple(rule for rule in pack.rules if rule.id in kept)})
-        for pack in question.packs
-    ]
+    packs = [replace(pack, rules=tuple(rule for rule in pack.rules if rule.id in kept)) for pack in question.packs]
     counted = {(finding.rule.signal, finding.subject) for finding in judged if finding.outcome in CROSSED}
     throughout, _ = judge(logs, whole, replace(question, packs=[pack for pack in packs if pack.rules]), facts)
     return tuple(

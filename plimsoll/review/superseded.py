@@ -59,7 +59,7 @@ def _supersede_finding(old: Finding, judged: _Judged, find_fact: FindFact) -> Fi
     measured = f"measured on {old.rule.measured_on}" if old.rule.measured_on else "an old limit"
     why = by if names else f"current limits are those of {join_names(old.rule.superseded_by, 2)}, which were not judged"
     notes = (f"{measured}, not counted: {why}", *(note for note in old.notes if note != measured))
-    rule = old.rule.model_copy(update={"severity": "info"})
+    rule = replace(old.rule, severity="info")
     return replace(old, rule=rule, superseded_by=tuple(names or old.rule.superseded_by), notes=notes)
 
 

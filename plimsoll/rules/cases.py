@@ -1,6 +1,7 @@
 """Runs the test cases of rules: judges a case's samples and compares the result with the expected result."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 import numpy as np
 
@@ -108,7 +109,7 @@ def _read_as_recorded(signal: Signal, name: str) -> Signal:
     """Return a signal whose only source is the series that `_list_recorded` yields, without rate or transform."""
     has_instances = signal.instances == "each"
     source = Source(measurement=name, field=_FIELD, instance=_INSTANCE if has_instances else None)
-    return signal.model_copy(update={"sources": (source,), "instances": "each" if has_instances else "none"})
+    return replace(signal, sources=(source,), instances="each" if has_instances else "none")
 
 
 def _describe_no_data(rule: Rule, case: Case, signals: Mapping[str, Signal]) -> str:

@@ -4,7 +4,7 @@ docs/evaluation.md is the specification.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -228,7 +228,7 @@ class RuleEvaluator:
             return None
         sources = [source for _, source in matrix.subjects]
         if rule.reduce == "increase":
-            last = self._values.rows(rule.model_copy(update={"reduce": "last"}), sources, matrix.times)
+            last = self._values.rows(replace(rule, reduce="last"), sources, matrix.times)
             rises = np.diff(last, axis=1, prepend=np.nan) > 0
             begins = np.diff(matrix.enter == Truth.TRUE, axis=1, prepend=False) > 0
             return rises | begins & (matrix.enter == Truth.TRUE)
@@ -396,7 +396,7 @@ class RuleEvaluator:
             (row, request_time.rate, request_time.minimum_rate) for row, request_time in weighted if request_time.rate
         ]
         unrated = [(row, request_time.value) for row, request_time in weighted if not request_time.rate]
-        mean, count = (condition.model_copy(update={"reduce": reduce}) for reduce in ("mean", "count"))
+        mean, count = (replace(condition, reduce=reduce) for reduce in ("mean", "count"))
         return _Idle(
             [row for row, _, _ in rated],
             self._values.layout(mean, [rate for _, rate, _ in rated]),

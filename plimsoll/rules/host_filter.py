@@ -1,6 +1,7 @@
 """Decides, from the facts of a host, whether a rule applies to the host (`where`)."""
 
 from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -102,7 +103,7 @@ class Fitted:
 
 def fit_rule(rule: Rule, fact_of: Callable[[Fact], float | None]) -> Fitted:
     """Return how a rule applies to a host; `fact_of` returns the host's facts, None for an unknown fact."""
-    note = rule.model_copy(update={"severity": "info"})
+    note = replace(rule, severity="info")
     match matches(rule, fact_of):
         case True:
             return Fitted(rule)
@@ -130,10 +131,10 @@ def downgrade_superseded(packs: Sequence[Pack], by_hand: Collection[str] = ()) -
     ids = {rule.id for pack in packs for rule in pack.rules}
 
     def noted(rule: Rule) -> Rule:
-        return rule.model_copy(update={"severity": "info"}) if ids & set(rule.superseded_by) else rule
+        return replace(rule, severity="info") if ids & set(rule.superseded_by) else rule
 
     rules = {pack.pack: pack.rules if pack.pack in by_hand else tuple(map(noted, pack.rules)) for pack in packs}
-    return tuple(pack.model_copy(update={"rules": rules[pack.pack]}) for pack in packs)
+    return tuple(replace(pack, rules=rules[pack.pack]) for pack in packs)
 
 
 def is_for_such(rule: Rule, fact_of: Callable[[Fact], float | None]) -> bool:

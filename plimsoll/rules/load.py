@@ -3,6 +3,7 @@
 import hashlib
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cache, cached_property
 from pathlib import Path
 
@@ -68,8 +69,7 @@ class Catalogue:
     @cached_property
     def digest(self) -> str:
         """A hash of the content of all rules and signals."""
-        models = (*self.packs, *self.signals.values())
-        return hashlib.sha256("".join(model.model_dump_json() for model in models).encode()).hexdigest()[:32]
+        return hashlib.sha256(repr((self.packs, self.signals)).encode()).hexdigest()[:32]
 
     @property
     def chosen(self) -> bool:
@@ -158,7 +158,7 @@ class _PackLoader:
         signals = {**pack.signals, **self._shipped}
         self._mistakes += check_signals(document, pack.signals, signals)
         rules = tuple(self._check_rule(document, at, rule, signals) for at, rule in enumerate(pack.rules))
-        pack = pack.model_copy(update={"rules": rules})
+        pack = replace(pack, rules=rules)
         self.checked[file] = document.only(places), pack
         return pack
 

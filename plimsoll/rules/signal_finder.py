@@ -259,7 +259,7 @@ class Finder:
             fact = self._fact_of(Subject(subject.host), source.per)
             if not fact:
                 return None
-            transform = transform.model_copy(update={"scale": transform.scale / fact})
+            transform = replace(transform, scale=transform.scale / fact)
         if not isinstance(source.field, Fields):
             return ResolvedSeries(series, source.rate, transform)
         siblings = [self._find_other_field(series, name) for name in source.fields[1:]]

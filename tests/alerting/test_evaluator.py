@@ -1,5 +1,7 @@
 """Rules stepped live have the states that a replay gives, even with restarts in between."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -7,6 +9,7 @@ from hypothesis import strategies as st
 
 from plimsoll.alerting.evaluator import Evaluator
 from plimsoll.alerting.rule_targets import Site
+from plimsoll.model.file_models import parse_content
 from plimsoll.model.log import find_sampling_interval
 from plimsoll.model.points import Points
 from plimsoll.model.samples import Samples
@@ -27,8 +30,8 @@ T0 = 1_700_000_000 * SECOND
 
 
 def site(rule, signals):
-    pack = Pack.model_validate({"pack": "p", "title": "P.", "about": "a", "rules": []})
-    return Site(Catalogue((pack.model_copy(update={"rules": (rule,)}),), signals, frozenset(), {}))
+    pack = parse_content(Pack, {"pack": "p", "title": "P.", "about": "a", "rules": []})
+    return Site(Catalogue((replace(pack, rules=(rule,)),), signals, frozenset(), {}))
 
 
 def points(samples):
@@ -137,18 +140,24 @@ def cases(draw):
         )
         for name in ("x", "y")
     }
-    return Rule.model_validate(rule), sampled, draw(st.sets(st.integers(30, 80), max_size=3)), draw(st.booleans())
+    return parse_content(Rule, rule), sampled, draw(st.sets(st.integers(30, 80), max_size=3)), draw(st.booleans())
 
 
 SIGNALS = {
-    name: Signal.model_validate(
-        {"title": name, "unit": "u", "meaning": "m", "sources": [{"measurement": "m", "field": name[-1]}]}
+    name: parse_content(
+        Signal, {"title": name, "unit": "u", "meaning": "m", "sources": [{"measurement": "m", "field": name[-1]}]}
     )
     for name in ("s.x", "s.y")
 }
 RATES = {
-    name: Signal.model_validate(
-        {"title": name, "unit": "u", "meaning": "m", "sources": [{"measurement": "m", "field": name[-1], "rate": True}]}
+    name: parse_content(
+        Signal,
+        {
+            "title": name,
+            "unit": "u",
+            "meaning": "m",
+            "sources": [{"measurement": "m", "field": name[-1], "rate": True}],
+        },
     )
     for name in ("s.x", "s.y")
 }
@@ -172,7 +181,7 @@ def test_generated_case(case):
 
 def test_windows_follow_the_sampling_interval():
     fields = {"id": "r", "signal": "s.x", "healthy": "< 50", "over": 30, "severity": "warning", "summary": "s"}
-    rule = Rule.model_validate({**fields, "sources": [{"document": "d", "place": "p"}]})
+    rule = parse_content(Rule, {**fields, "sources": [{"document": "d", "place": "p"}]})
     times = np.concatenate((np.arange(0, 600, 10), np.arange(600, 2400, 60))) * SECOND
     samples = {Series("h", "m", (), "x"): Samples(times, np.full(len(times), 10.0))}
     at = np.arange(0, 2400, 10) * SECOND

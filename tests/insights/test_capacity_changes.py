@@ -13,6 +13,7 @@ from plimsoll.insights.capacity.profiles.profile import Profile
 from plimsoll.insights.capacity.what_if import Changes, parse_change
 from plimsoll.insights.capacity.words import answer, describe_growth, list_sentences
 from plimsoll.model.errors import Unusable
+from plimsoll.model.file_models import parse_content
 from plimsoll.model.run import Run
 from plimsoll.review.findings import Question
 from plimsoll.review.review import review
@@ -66,7 +67,7 @@ def test_without_a_host_those_like_it_do_its_work():
 
 
 def test_growth_has_a_date_and_an_interval():
-    profile = Profile.model_validate({"title": "Clerks", "session": "60s", "operations": {"Web requests": 6}})
+    profile = parse_content(Profile, {"title": "Clerks", "session": "60s", "operations": {"Web requests": 6}})
     result = compute_capacity([farm()], profile)
     assert answer(result).startswith("About 3,1")  # 313 requests a second, a tenth for each
     outcome = forecast_growth(result, Growth.parse("3%/month"), 2500, TODAY)

@@ -16,6 +16,7 @@ from plimsoll.insights.capacity.profiles.documented import (
 from plimsoll.insights.capacity.profiles.profile import Profile, load_profile
 from plimsoll.insights.capacity.words import answer, list_sentences, needs_sentences
 from plimsoll.model.errors import Unusable
+from plimsoll.model.file_models import parse_content
 from tests.insights.loaded import System, run_of
 
 # Printed and derived figures of the two studies of Site Server; "kind" says which (the documents are in "source").
@@ -104,7 +105,7 @@ def shop():
 
 
 def test_a_profile_with_another_mix_than_the_run(shop):
-    profile = Profile.model_validate({"title": "Buyers", "session": "5m", "operations": {"view": 15, "buy": 15}})
+    profile = parse_content(Profile, {"title": "Buyers", "session": "5m", "operations": {"view": 15, "buy": 15}})
     result = compute_capacity([shop], profile)
     first = result.reached[0]
     assert result.users
@@ -128,7 +129,7 @@ def test_an_objective_is_a_limit_beside_the_resources(shop):
 def test_what_a_profile_may_not_ask(shop):
     with pytest.raises(Unusable, match='"sell", which was not recorded; recorded were view, buy'):
         compute_capacity(
-            [shop], Profile.model_validate({"title": "Sellers", "session": "5m", "operations": {"sell": 1}})
+            [shop], parse_content(Profile, {"title": "Sellers", "session": "5m", "operations": {"sell": 1}})
         )
     with pytest.raises(Unusable, match="is neither a file nor a shipped profile"):
         load_profile("membershp")

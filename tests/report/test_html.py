@@ -11,6 +11,7 @@ import numpy as np
 
 from plimsoll.hosts.facts import Facts
 from plimsoll.insights.insights import Insights
+from plimsoll.model.file_models import parse_content
 from plimsoll.model.run import Phase, Run
 from plimsoll.model.times import SECOND, Zone
 from plimsoll.model.value_text import format_value
@@ -33,7 +34,7 @@ MEMORY = r"\Memory\Available Bytes"
 
 
 def a_signal(title, unit, path, **more):
-    return Signal.model_validate({"title": title, "unit": unit, "meaning": "m", "sources": [path], **more})
+    return parse_content(Signal, {"title": title, "unit": unit, "meaning": "m", "sources": [path], **more})
 
 
 SIGNALS = {
@@ -47,13 +48,13 @@ SIGNALS = {
 def a_rule(id_, signal, healthy, **more):
     citation = {"document": f"Document of {id_}", "place": "page 7", "quote": f"quoted for {id_}"}
     given = {"severity": "warning", "summary": f"Summary of {id_}.", "sources": [citation], "over": "1m", "for": "1m"}
-    return Rule.model_validate({"id": id_, "signal": signal, "healthy": healthy, **given, **more})
+    return parse_content(Rule, {"id": id_, "signal": signal, "healthy": healthy, **given, **more})
 
 
 def a_pack(*rules, objects=(), name="pack"):
     applies = {"applies_to": {"objects": list(objects)}} if objects else {}
-    return Pack.model_validate(
-        {"pack": name, "title": f"Title of {name}", "about": "a", "rules": list(rules), **applies}
+    return parse_content(
+        Pack, {"pack": name, "title": f"Title of {name}", "about": "a", "rules": list(rules), **applies}
     )
 
 

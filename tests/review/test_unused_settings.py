@@ -9,6 +9,7 @@ import pytest
 from plimsoll.hosts.facts import Facts, find_recorded_facts
 from plimsoll.hosts.settings import Settings
 from plimsoll.insights.insights import Insights
+from plimsoll.model.file_models import parse_content
 from plimsoll.model.log import Log
 from plimsoll.model.run import Run
 from plimsoll.model.series import Series
@@ -33,7 +34,7 @@ def a_review(settings, *series):
     times = np.arange(60, dtype=np.int64) * 10 * SECOND
     columns = tuple(np.full(60, LONG_QUEUE) for _ in series)
     log = Log(Path("log.csv"), "Telegraf", times, columns, series, Zone.parse("UTC"), sha256="")
-    model_validate = Settings.model_validate(settings)
+    model_validate = parse_content(Settings, settings)
     overrides = model_validate.overrides(Path("plimsoll.toml"), RULES, load_signals())
     question = Question(load().packs, load_signals(), overrides=overrides, drives=model_validate.drives())
     return review([log], Run(), question, Facts(model_validate.facts(), find_recorded_facts([log])))

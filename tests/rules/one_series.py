@@ -1,5 +1,6 @@
 """A rule on a signal that is recorded as one series, judged alone."""
 
+from plimsoll.model.file_models import parse_content
 from plimsoll.model.series import Series
 from plimsoll.rules.evaluate import RuleEvaluator
 from plimsoll.rules.schema.pack import Rule
@@ -9,12 +10,12 @@ from plimsoll.rules.states import list_evaluation_times
 
 SERIES = Series("h", "m", (), "x")
 SOURCES = [{"measurement": "m", "field": "x"}]
-SIGNALS = {"s.x": Signal.model_validate({"title": "x", "unit": "u", "meaning": "m", "sources": SOURCES})}
+SIGNALS = {"s.x": parse_content(Signal, {"title": "x", "unit": "u", "meaning": "m", "sources": SOURCES})}
 
 
 def a_rule(**fields):
     needed = {"id": "r", "signal": "s.x", "severity": "warning", "summary": "s"}
-    return Rule.model_validate({**needed, "sources": [{"document": "d", "place": "p"}], **fields})
+    return parse_content(Rule, {**needed, "sources": [{"document": "d", "place": "p"}], **fields})
 
 
 def evaluated(rule, samples, reach=0, fact=1.0, phases=()):

@@ -4,6 +4,7 @@ from itertools import product
 
 import numpy as np
 
+from plimsoll.model.file_models import parse_content
 from plimsoll.model.samples import Samples
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND
@@ -48,7 +49,7 @@ def test_what_is_computed_together_is_as_alone(case):
     for seed in range(4):
         samples = fleet(np.random.default_rng(seed), alike=alike)
         values = SignalValues(samples.__getitem__, lambda subject, fact: 1.0)
-        condition = Condition.model_validate({"signal": "s.t", "healthy": "< 1", "over": "45s", "reduce": reduce})
+        condition = parse_content(Condition, {"signal": "s.t", "healthy": "< 1", "over": "45s", "reduce": reduce})
         origins = [KINDS[kind](*(Series(f"H{host}", "m", (), field) for field in "ab")) for host in range(12)]
         alone = [values.rows(condition, [origin], AT)[0] for origin in origins]
         np.testing.assert_array_equal(values.rows(condition, origins, AT), np.array(alone))

@@ -5,6 +5,7 @@ A case can be run alone: `pytest -q tests/rules/test_cases.py -k "windows-cpu-bu
 
 import pytest
 
+from plimsoll.model.file_models import parse_content
 from plimsoll.rules.cases import run_case
 from plimsoll.rules.load import load, load_signals
 from plimsoll.rules.schema.pack import Case, Rule
@@ -16,11 +17,11 @@ SHIPPED = [(rule, case) for rule in RULES for case in rule.cases]
 
 def a_rule(**options):
     fields = {"id": "r", "signal": "cpu.busy", "healthy": "< 80", "for": "5m", "severity": "warning", "summary": "s"}
-    return Rule.model_validate({**fields, "sources": [{"document": "d", "place": "p"}], **options})
+    return parse_content(Rule, {**fields, "sources": [{"document": "d", "place": "p"}], **options})
 
 
 def reported(rule, series, fires, **options):
-    return run_case(rule, Case.model_validate({"name": "c", "series": series, "fires": fires, **options}), SIGNALS)
+    return run_case(rule, parse_content(Case, {"name": "c", "series": series, "fires": fires, **options}), SIGNALS)
 
 
 @pytest.mark.parametrize(("rule", "case"), SHIPPED, ids=[f"{rule.id}: {case.name}" for rule, case in SHIPPED])

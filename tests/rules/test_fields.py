@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
+from plimsoll.model.file_models import parse_content
 from plimsoll.model.samples import Samples
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND
@@ -15,7 +16,7 @@ WAIT = {"measurement": "diskio", "field": {"ratio": ["read_time", "reads"]}, "in
 
 
 def signal(*sources):
-    return {"s.s": Signal.model_validate({"title": "t", "unit": "u", "meaning": "m", "instances": "each", "sources": sources})}  # fmt: skip
+    return {"s.s": parse_content(Signal, {"title": "t", "unit": "u", "meaning": "m", "instances": "each", "sources": sources})}  # fmt: skip
 
 
 def field(name, host="h", disk="sda", measurement="diskio"):
@@ -82,4 +83,4 @@ def test_what_is_drawn_is_what_pairs_of_samples_give():
 @pytest.mark.parametrize("wrong", [{}, {"sum": ["a"]}, {"sum": ["a", "b"], "ratio": ["a", "b"]}, {"ratio": ["a", "a"]}])
 def test_several_fields_are_one_operation_of_two_at_least(wrong):
     with pytest.raises(ValidationError):
-        Source.model_validate({"measurement": "m", "field": wrong})
+        parse_content(Source, {"measurement": "m", "field": wrong})

@@ -1,5 +1,6 @@
 """Properties of every rule and every recording, whatever the numbers."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -99,7 +100,7 @@ def test_pauses_left_out_of_the_grid_change_nothing(rule, samples):
 def test_a_phase_is_judged_as_if_it_were_alone(rule, samples):
     middle = int(samples.times[len(samples.times) // 2])
     phases = [Phase("other", 0, middle - 1), Phase("steady", middle, int(samples.times[-1]) + 60 * SECOND)]
-    item = track(rule.model_copy(update={"phase": "steady"}), samples, phases)
+    item = track(replace(rule, phase="steady"), samples, phases)
     assert (item.states[item.times < middle] == State.NOT_JUDGED).all()
     assert not (item.states[item.times >= middle] == State.NOT_JUDGED).any()
 

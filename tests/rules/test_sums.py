@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from plimsoll.model.file_models import parse_content
 from plimsoll.model.samples import Samples
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND
@@ -81,14 +82,15 @@ def test_a_processor_is_not_guessed_where_the_node_before_it_was_not_recorded():
 
 def test_other_instances_are_joined_by_their_names_alone():
     signals = {
-        "a.a": Signal.model_validate(
+        "a.a": parse_content(
+            Signal,
             {
                 "title": "a",
                 "unit": "u",
                 "meaning": "m",
                 "instances": "each",
                 "sources": [{"measurement": "m", "field": "x", "instance": "i"}],
-            }
+            },
         )
     }
     origins = Finder(signals, [Series("H", "m", (("i", "0 C:"),), "x")], lambda item: True).find("a.a")

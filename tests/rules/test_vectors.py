@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from plimsoll.model.file_models import parse_content
 from plimsoll.model.run import Phase
 from plimsoll.model.samples import Samples
 from plimsoll.model.series import Series
@@ -23,7 +24,7 @@ NAMES = {State.OK: "ok", State.PENDING: "pending", State.FIRING: "firing", State
 
 
 def a_signal(**options):
-    return Signal.model_validate({"title": "t", "unit": "u", "meaning": "m", **options})
+    return parse_content(Signal, {"title": "t", "unit": "u", "meaning": "m", **options})
 
 
 def signals_of(case):
@@ -52,7 +53,7 @@ def rule_of(case):
     for field in ("and", "when_phase_unknown"):
         result[field] = [{**condition, "signal": f"s.{condition['signal']}"} for condition in result.get(field, [])]
     citation = {"document": "docs/evaluation.md", "place": case["name"]}
-    return Rule.model_validate({"id": "r", "severity": "warning", "summary": "s", "sources": [citation], **result})
+    return parse_content(Rule, {"id": "r", "severity": "warning", "summary": "s", "sources": [citation], **result})
 
 
 def judged(case):

@@ -7,8 +7,8 @@ from functools import cache
 
 from plimsoll.model.counter_names.name_clues import fold_name, is_esxtop, load_objects
 from plimsoll.model.errors import Unusable
+from plimsoll.model.file_models import file_model
 from plimsoll.model.group_pairs import group_pairs
-from plimsoll.model.lazy_pydantic import StrictModel
 from plimsoll.model.parameters import Parameter
 from plimsoll.model.perfmon import EACH_INSTANCE, SQL_DEFAULT, SQL_NAMED, CounterPath, split_object
 from plimsoll.model.shipped_tables import find_shipped_files
@@ -97,7 +97,8 @@ def is_transient(object_: str) -> bool:
     return any(fnmatchcase(object_, name) for name in _load_table().come_and_go)
 
 
-class RemovedCounter(StrictModel):
+@file_model
+class RemovedCounter:
     """A performance object, or one of its counters, that current versions of Windows no longer have."""
 
     object: str
@@ -110,7 +111,8 @@ class RemovedCounter(StrictModel):
         return f"{self.object}\\{self.counter}" if self.counter else self.object
 
 
-class RuleCounterTable(StrictModel):
+@file_model
+class RuleCounterTable:
     """The content of counters.yaml; the comments there explain the fields."""
 
     everywhere: dict[str, str | None]

@@ -6,14 +6,15 @@ from pathlib import Path
 from plimsoll.model import strict_yaml, user_files
 from plimsoll.model.counter_names.name_clues import Language, fold_name, load_objects
 from plimsoll.model.errors import Unusable, suggest
-from plimsoll.model.lazy_pydantic import StrictModel
+from plimsoll.model.file_models import file_model
 from plimsoll.model.perfmon import split_object
 from plimsoll.model.strict_yaml import Mistakes, Place, StrictDocument
 
 _EXAMPLE = "docs/formats.md shows what a file of names holds"
 
 
-class _NameFile(StrictModel):
+@file_model
+class _NameFile:
     """A file of names. Local names are the keys of `objects` and `counters`, English names their values.
 
     `measurements`, `tags` and `fields` are the names in a server, with Telegraf's names as their values.

@@ -82,14 +82,14 @@ class HostSignals:
             ids = {rule.id for rule in catalogue.rules.values() if rule.signal == signal}
             ids |= {name for rule in catalogue.rules.values() if rule.id in ids for name in rule.superseded_by}
             packs = [(pack, tuple(rule for rule in pack.rules if rule.id in ids)) for pack in catalogue.packs]
-            changed = [pack.model_copy(update={"rules": of_pack}) for pack, of_pack in packs if of_pack]
+            changed = [replace(pack, rules=of_pack) for pack, of_pack in packs if of_pack]
             site = _add_packs(self._site, changed)
             for target in plan(site, self._series, self.facts)[0]:
                 rule = target.rule
                 with suppress(UnknownFact):
                     if rule.scale is not None:
                         healthy = rule.healthy.scaled(self.facts(target.subject, rule.scale))
-                        rule = rule.model_copy(update={"healthy": healthy, "scale": None})
+                        rule = replace(rule, healthy=healthy, scale=None)
                     if rule.signal == signal:
                         rules.setdefault(target.subject.key[1], []).append(rule)
             self._rules[signal] = rules

@@ -1,6 +1,7 @@
 """The work of hosts for which no operations were recorded, from their processor time and network traffic."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 import numpy as np
 
@@ -35,5 +36,5 @@ def find_host_work(recorded: RecordedSignals, signals: Mapping[str, Signal]) -> 
         moved = combine_series(network)[1].present
         values = np.interp(busy.times, moved.times, moved.values)
         work = np.maximum(busy.values / usual, values / max(float(np.quantile(values, USUAL)), 1))
-        signal = signals[_BUSY].model_copy(update={"title": _TITLE})
+        signal = replace(signals[_BUSY], title=_TITLE)
         yield Load("operations", "host.work", signal, (subject,), Samples(busy.times, 100 * work))

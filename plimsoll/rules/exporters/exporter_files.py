@@ -13,7 +13,7 @@ from typing import Annotated, Any, NamedTuple, TypeAlias
 import numpy as np
 
 from plimsoll.model import names
-from plimsoll.model.lazy_pydantic import BeforeValidator, Field, StrictModel, model_validator
+from plimsoll.model.file_models import FieldBounds, FieldParser, entry, file_model
 from plimsoll.model.log import Values
 from plimsoll.model.perfmon import SQL_DEFAULT, SQL_NAMED, CounterPath
 from plimsoll.model.series import Series
@@ -236,35 +236,37 @@ def _convert_to_texts(value: object) -> object:
     return tuple(str(text) for text in value) if isinstance(value, list | tuple) else (str(value),)
 
 
-_Texts = Annotated[tuple[str, ...], BeforeValidator(_convert_to_texts), Field(min_length=1)]
+_Texts = Annotated[tuple[str, ...], FieldBounds(min_length=1), FieldParser(_convert_to_texts)]
 
 
-class MetricGroup(StrictModel):
+@file_model
+class MetricGroup:
     """The metrics of one Telegraf measurement or one Perfmon object, and the fields computed from them."""
 
-    measurement: str | None = Field(default=None, description="Telegraf's measurement.")
-    object: str | None = Field(default=None, description="The Perfmon object, in place of a measurement.")
-    server: str | None = Field(
+    measurement: str | None = entry(default=None, description="Telegraf's measurement.")
+    object: str | None = entry(default=None, description="The Perfmon object, in place of a measurement.")
+    server: str | None = entry(
         default=None, description="For objects of SQL Server: the label that names the instance of SQL Server."
     )
-    instance: str | None = Field(default=None, description="The instance of the object, with labels in braces.")
-    tags: dict[str, str] = Field(default={}, description="Telegraf's tags, with labels in braces.")
-    when: dict[str, dict[str, dict[int, str]]] = Field(
-        default={}, description="Tags whose value depends on that of a metric: tag, metric, and the tag for each value."
+    instance: str | None = entry(default=None, description="The instance of the object, with labels in braces.")
+    tags: dict[str, str] = entry(default_factory=dict, description="Telegraf's tags, with labels in braces.")
+    when: dict[str, dict[str, dict[int, str]]] = entry(
+        default_factory=dict,
+        description="Tags whose value depends on that of a metric: tag, metric, and the tag for each value.",
     )
-    over: tuple[str, ...] = Field(
+    over: tuple[str, ...] = entry(
         default=(), description="Labels over whose values the metrics are added up: the group is a total."
     )
-    but: dict[str, tuple[str, ...]] = Field(
-        default={}, description="Series to leave out: patterns of the values of labels."
+    but: dict[str, tuple[str, ...]] = entry(
+        default_factory=dict, description="Series to leave out: patterns of the values of labels."
     )
-    metrics: dict[str, _Texts] = Field(
+    metrics: dict[str, _Texts] = entry(
         min_length=1,
         description="The metrics, by their names in formulas; of several metrics under one name, the first that is "
         "sent is used.",
     )
-    let: dict[str, str] = Field(default={}, description="Names for parts of formulas.")
-    fields: dict[str, _Texts] = Field(
+    let: dict[str, str] = entry(default_factory=dict, description="Names for parts of formulas.")
+    fields: dict[str, _Texts] = entry(
         min_length=1,
         description="Fields, or counters of the object, as formulas; of several, the first that can be computed is "
         "used.",
@@ -317,8 +319,7 @@ class MetricGroup(StrictModel):
         tags = tuple(sorted({**filled, **chosen}.items()))
         return Series(host, self.measurement or "", tags, field)
 
-    @model_validator(mode="after")
-    def _makes_sense(self) -> "MetricGroup":
+    def __post_init__(self) -> None:
         """Return the group. Raise ValueError, saying what is wrong, if its fields contradict each other."""
         if (self.measurement is None) == (self.object is None):
             raise ValueError("a group has either a measurement or an object")
@@ -332,14 +333,14 @@ class MetricGroup(StrictModel):
             raise ValueError(f"when: {min(strange)} is none of the metrics")
         # Both raise ValueError if their texts are invalid.
         _ = self.sources, self.formulas
-        return self
 
 
-class Exporter(StrictModel):
+@file_model
+class Exporter:
     """The contents of one file in rules/exporters."""
 
-    title: Sentence = Field(description="The name of the exporter.")
-    groups: tuple[MetricGroup, ...] = Field(min_length=1)
+    title: Sentence = entry(description="The name of the exporter.")
+    groups: tuple[MetricGroup, ...] = entry(min_length=1)
 
 
 def list_metric_names(measurement: str, field: str) -> tuple[str, ...]:

@@ -7,8 +7,9 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, Field
+from pydantic import BeforeValidator, Field
 
+from plimsoll.model.file_models import make_adapter
 from plimsoll.model.json_part import JsonPart, Seconds, add_values, read_attribute
 from plimsoll.model.shipped_tables import find_shipped_files
 from plimsoll.model.strict_yaml import SIGNAL_NAME
@@ -17,7 +18,7 @@ from plimsoll.rules.schema.pack import Condition, Pack
 from plimsoll.rules.schema.signal import Signal, Signals
 
 PACK, SIGNALS = "pack.schema.json", "signals.schema.json"
-MODELS: Mapping[str, type[BaseModel]] = {PACK: Pack, SIGNALS: Signals}
+MODELS: Mapping[str, type[Any]] = {PACK: Pack, SIGNALS: Signals}
 TITLES: Mapping[str, str] = {PACK: "A pack of Plimsoll's", SIGNALS: "Signals of Plimsoll's"}
 _DRAFT = "http://json-schema.org/draft-07/schema#"  # the latest draft that YAML editors fully support
 # How defaults are written in a file.
@@ -130,9 +131,9 @@ def read_shipped(name: str) -> str:
     return find_shipped_files("rules").joinpath(name).read_text(encoding="utf-8")
 
 
-def make_schema(model: type[BaseModel]) -> dict[str, Any]:
+def make_schema(model: type[Any]) -> dict[str, Any]:
     """Return the JSON schema of a model as people write its files: durations as text, a source as a path alone."""
-    schema = _tidy(model.model_json_schema(by_alias=True))
+    schema = _tidy(make_adapter(model).json_schema())
     sources = schema["$defs"]["Signal"]["properties"]["sources"]
     path = schema["$defs"]["Source"]["properties"]["path"]
     sources["items"] = {"anyOf": [{**path, "description": "A counter path alone."}, sources["items"]]}
@@ -155,9 +156,8 @@ def _tidy(part: Any) -> Any:
     tidied = {key: _tidy(value) for key, value in part.items() if key != "title"}
     if "default" in part and part["default"] in (None, [], {}, ""):
         tidied.pop("default", None)
-        if (options := [child for child in tidied.get("anyOf", ()) if child != {"type": "null"}]) and len(options) == 1:
-            del tidied["anyOf"]
-            tidied = {**options[0], **tidied}
+        if options := [child for child in tidied.pop("anyOf", ()) if child != {"type": "null"}]:
+            tidied = {**(options[0] if len(options) == 1 else {"anyOf": options}), **tidied}
     elif "default" in part and part.get("format") in _WRITTEN:
         tidied["default"] = _WRITTEN[part["format"]](part["default"])
     if "prefixItems" in tidied:  # two equal alternatives

@@ -9,14 +9,8 @@ from typing import Annotated, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from plimsoll.model.file_models import FieldBounds, FieldParser
 from plimsoll.model.lazy_dataclass import dataclass
-from plimsoll.model.lazy_pydantic import (
-    AfterValidator,
-    BeforeValidator,
-    Field,
-    StringConstraints,
-    WithJsonSchema,
-)
 from plimsoll.model.log import Values
 from plimsoll.model.perfmon import CounterPath
 from plimsoll.model.strict_yaml import IDENTIFIER, SIGNAL_NAME
@@ -92,10 +86,10 @@ Resource = Literal["cpu", "memory", "disk", "space"]
 Across = Literal["sum", "mean", "max", "min"]  # the instances of a host
 Operation = Literal["sum", "difference", "ratio", "product"]
 AnyFact = Fact | Literal["raid"]  # all facts of a host or an instance
-Identifier = Annotated[str, Field(pattern=IDENTIFIER)]
-SignalName = Annotated[str, Field(pattern=SIGNAL_NAME)]
+Identifier = Annotated[str, FieldBounds(pattern=IDENTIFIER)]
+SignalName = Annotated[str, FieldBounds(pattern=SIGNAL_NAME)]
 # In YAML, a block of text (`summary: >`) ends with a line end.
-Sentence = Annotated[str, StringConstraints(strip_whitespace=True)]
+Sentence = Annotated[str, FieldBounds(strip_whitespace=True)]
 
 
 def _parse_path(value: object) -> object:
@@ -119,8 +113,13 @@ def _parse_samples(value: object) -> object:
     return value
 
 
-def _strip_unit(limit: Healthy) -> Healthy:
-    if limit.unit:
+def _parse_limit(value: object) -> object:
+    return Healthy.parse(value) if isinstance(value, str) else value
+
+
+def _parse_fact_limit(value: object) -> object:
+    limit = _parse_limit(value)
+    if isinstance(limit, Healthy) and limit.unit:
         raise ValueError(f'"{limit}": a fact has its unit in its name; write the number alone')
     return limit
 
@@ -136,33 +135,32 @@ def _parse_share(value: object) -> object:
     return share
 
 
-def _make_text_schema(kind: str, *examples: str, number: bool = False) -> WithJsonSchema:
+def _make_text_schema(kind: str, *examples: str, number: bool = False) -> Mapping[str, object]:
     """Return the JSON Schema of a field written as text; `kind` is its type on the reference page."""
-    return WithJsonSchema(
-        {"type": ["string", "number"] if number else "string", "format": kind, "examples": [*examples]}
-    )
+    return {"type": ["string", "number"] if number else "string", "format": kind, "examples": [*examples]}
 
 
 Limit = Annotated[
-    Healthy,
-    BeforeValidator(lambda value: Healthy.parse(value) if isinstance(value, str) else value),
-    _make_text_schema("limit", "< 80", "<= 25 ms", "> 3600 s", ">= 4 GB", "= 0"),
+    Healthy, FieldParser(_parse_limit, _make_text_schema("limit", "< 80", "<= 25 ms", "> 3600 s", ">= 4 GB", "= 0"))
 ]
-FactLimit = Annotated[Limit, AfterValidator(_strip_unit), _make_text_schema("limit", "<= 4", "= 1")]
-Share = Annotated[float, BeforeValidator(_parse_share), _make_text_schema("share of time", "10 %")]
+FactLimit = Annotated[Healthy, FieldParser(_parse_fact_limit, _make_text_schema("limit", "<= 4", "= 1"))]
+Share = Annotated[float, FieldParser(_parse_share, _make_text_schema("share of time", "10 %"))]
 Duration = Annotated[  # ns
     int,
-    BeforeValidator(lambda value: parse_duration(value) if isinstance(value, str | float | int) else value),
-    Field(ge=0),
-    _make_text_schema("duration", "30s", "5m", "1h30m", number=True),
+    FieldBounds(ge=0),
+    FieldParser(
+        lambda value: parse_duration(value) if isinstance(value, str | float | int) else value,
+        _make_text_schema("duration", "30s", "5m", "1h30m", number=True),
+    ),
 ]
 Path = Annotated[
     CounterPath,
-    BeforeValidator(_parse_path),
-    _make_text_schema("counter path", r"\Memory\Available Bytes", r"\PhysicalDisk(*)\% Disk Time"),
+    FieldParser(
+        _parse_path, _make_text_schema("counter path", r"\Memory\Available Bytes", r"\PhysicalDisk(*)\% Disk Time")
+    ),
 ]
 # Kept as text: the shipped cases have 180,000 samples, which only `rules test` needs.
-Samples = Annotated[str, BeforeValidator(_parse_samples), _make_text_schema("series", "85x60", "65x12 95x12 _x6")]
+Samples = Annotated[str, FieldParser(_parse_samples, _make_text_schema("series", "85x60", "65x12 95x12 _x6"))]
 
 
 def parse(text: str) -> list[float | None]:

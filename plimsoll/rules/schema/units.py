@@ -88,7 +88,7 @@ def convert_limits(rule: Rule, signals: Mapping[str, Signal]) -> tuple[Rule, lis
 
     def all_of(conditions: tuple[Condition, ...], field: str) -> tuple[Condition, ...]:
         return tuple(
-            condition.model_copy(update={"healthy": fitted(condition.healthy, condition, (field, at, "healthy"))})
+            replace(condition, healthy=fitted(condition.healthy, condition, (field, at, "healthy")))
             for at, condition in enumerate(conditions)
         )
 
@@ -98,7 +98,7 @@ def convert_limits(rule: Rule, signals: Mapping[str, Signal]) -> tuple[Rule, lis
         "and_": all_of(rule.and_, "and"),
         "when_phase_unknown": all_of(rule.when_phase_unknown, "when_phase_unknown"),
     }
-    return rule.model_copy(update=update), mistakes
+    return replace(rule, **update), mistakes
 
 
 def is_named(unit: str) -> bool:

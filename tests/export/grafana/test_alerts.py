@@ -1,6 +1,7 @@
 """Exported alert rules: their content and their hosts, and which rules are refused or retired."""
 
 import json
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from plimsoll.export.grafana.dashboards.panels import find_panel
 from plimsoll.export.rule_export import RuleExport
 from plimsoll.hosts.facts import Facts
 from plimsoll.hosts.site import Judged, SiteSettings
+from plimsoll.model.file_models import parse_content
 from plimsoll.model.times import SECOND
 from plimsoll.rules.load import load, load_signals
 from plimsoll.rules.schema.pack import Pack, Rule
@@ -52,7 +54,7 @@ def a_rule(**options):
 
 
 def a_pack(*rules):
-    return Pack(pack="p", title="T", about="a", rules=tuple(Rule.model_validate(a_rule(**rule)) for rule in rules))
+    return Pack(pack="p", title="T", about="a", rules=tuple(parse_content(Rule, a_rule(**rule)) for rule in rules))
 
 
 def exported(*rules, site=None, options=None, previous=None) -> RuleExport:
@@ -336,9 +338,7 @@ def changed(host, **update):
         off = update.get("off", False)
         if named.casefold() != host.casefold():
             return Judged(rule)
-        return Judged(
-            rule.model_copy(update={key: value for key, value in update.items() if key != "off"}), "Why.", off
-        )
+        return Judged(replace(rule, **{key: value for key, value in update.items() if key != "off"}), "Why.", off)
 
     return SiteSettings([host], judged)
 

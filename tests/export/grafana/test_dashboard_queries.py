@@ -163,7 +163,7 @@ def several(filled, selection, fields, function, width_s):
     parts = [
         stored(
             filled,
-            replace(selection, field=name, source=source.model_copy(update={**plain, "field": name})),
+            replace(selection, field=name, source=replace(source, **plain | {"field": name})),
             flipped.get(function, function),
             width_s,
         )

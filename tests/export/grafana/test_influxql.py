@@ -17,6 +17,7 @@ from plimsoll.export.grafana.influxql import (
     list_chosen_conditions,
 )
 from plimsoll.export.selections import list_selections, list_variants, select_default_instance
+from plimsoll.model.file_models import parse_content
 from plimsoll.model.series import Series
 from plimsoll.rules.load import load_signals
 from plimsoll.rules.schema.field_types import Reduce
@@ -28,7 +29,7 @@ SIGNALS = load_signals()
 
 
 def signal(**options):
-    return {"s.s": Signal.model_validate({"title": "t", "unit": "u", "meaning": "m", **options})}
+    return {"s.s": parse_content(Signal, {"title": "t", "unit": "u", "meaning": "m", **options})}
 
 
 def panel(selection, function, where):

@@ -1,6 +1,7 @@
 """Panels of signals: their limits are those of the packs, and their descriptions are complete."""
 
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -143,9 +144,9 @@ def test_cells_have_the_colour_on_the_other_side_alone():
 
     assert first("cpu.busy") == 80
     (busy, *_) = PanelLimits().rules_of(PanelSpec(id=1, signal="cpu.busy"))
-    at_most = busy.model_copy(update={"healthy": Healthy("<=", 300)})
+    at_most = replace(busy, healthy=Healthy("<=", 300))
     assert 300 < build_cell_thresholds([at_most], 1)["steps"][1]["value"] < 300.000001
-    above = busy.model_copy(update={"healthy": Healthy(">", 3600)})
+    above = replace(busy, healthy=Healthy(">", 3600))
     assert 3600 < build_cell_thresholds([above], 1)["steps"][1]["value"] < 3600.000001
 
 

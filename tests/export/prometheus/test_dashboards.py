@@ -3,6 +3,7 @@
 import json
 import subprocess
 from collections import Counter
+from dataclasses import replace
 from urllib.parse import urlencode
 
 import fleet
@@ -109,7 +110,7 @@ def test_each_query_is_one_of_prometheus(tmp_path):
 @pytest.mark.parametrize("function", ["max", "count"])
 def test_what_promql_cannot_say_is_refused_by_its_source(function):
     spec = next(item for item in PANELS if item.signal == "cpu.busy")
-    result = build_panel_query(spec.model_copy(update={"function": function}))
+    result = build_panel_query(replace(spec, function=function))
     assert (
         f"cpu.usage_idle + usage_iowait: the {function} of several fields needs each sample of them" in result.refused
     )

@@ -7,6 +7,7 @@ import json
 import random
 import runpy
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -75,10 +76,10 @@ def samples(chance, *, gaps, grows):
 def exported(case, number):
     """The alerting rule of a case, over metrics with its number."""
     signals = {
-        name: signal if signal.derived else signal.model_copy(update={"sources": (moved(signal.sources[0], number),)})
+        name: signal if signal.derived else replace(signal, sources=(moved(signal.sources[0], number),))
         for name, signal in VECTORS["signals_of"](case).items()
     }
-    rule = VECTORS["rule_of"](case).model_copy(update={"id": case["name"]})
+    rule = replace(VECTORS["rule_of"](case), id=case["name"])
     pack = Pack(pack="p", title="t", about="a", rules=(rule,))
     (result,) = list_alerting_rules(rule, pack, signals, SiteSettings(), PrometheusOptions())
     assert not isinstance(result, Refusal), str(result)
@@ -86,7 +87,7 @@ def exported(case, number):
 
 
 def moved(source, number):
-    return source.model_copy(update={"measurement": f"m{number}"})
+    return replace(source, measurement=f"m{number}")
 
 
 def spelt(points):

@@ -4,6 +4,7 @@ import json
 import re
 import subprocess
 from collections import defaultdict
+from dataclasses import replace
 
 import pytest
 import yaml
@@ -152,7 +153,7 @@ def test_alerts_fire_on_what_windows_exporter_records(tmp_path):
     (pack,) = load((), ("windows",)).packs
     read = tuple(rule for rule in pack.rules if rule.signal == "memory.committed")
     result = export(
-        [pack.model_copy(update={"rules": read})],
+        [replace(pack, rules=read)],
         load().signals,
         options=PrometheusOptions(names=("windows_exporter",)),
     )

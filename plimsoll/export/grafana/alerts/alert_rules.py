@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from plimsoll.export.annotations import DOCS, escape_braces, make_annotations, make_value_template
@@ -203,7 +203,7 @@ def list_critical_conditions(critical: Rule | None, bound: BoundCondition, inter
         return []
     extreme = "max" if critical.healthy.worse == "lower" else "min"
     length = max(critical.over, 2 * interval) + critical.for_
-    condition = critical.model_copy(update={"reduce": extreme, "over": length})
+    condition = replace(critical, reduce=extreme, over=length)
     limit = critical.healthy
     factor = bound.healthy.limit / bound.condition.healthy.limit if bound.condition.scale else 1
     inside = Healthy(_OPPOSITE[limit.operator], limit.limit * factor)

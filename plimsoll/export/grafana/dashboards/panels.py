@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 from plimsoll.dashboards.areas import PanelSpec
 from plimsoll.dashboards.limits import (
@@ -98,10 +99,7 @@ def build_cell_thresholds(rules: Sequence[Rule], scale: float) -> Json:
     """Return the thresholds of a table cell, for values times `scale`; limits with further conditions are left out."""
     judged = [rule for rule in rules if not rule.and_ and rule.severity != "info"]
     # Red is for limits that apply to every host, at all times.
-    lowered = [
-        rule.model_copy(update={"severity": "warning"}) if rule.where or rule.when_phase_unknown else rule
-        for rule in judged
-    ]
+    lowered = [replace(rule, severity="warning") if rule.where or rule.when_phase_unknown else rule for rule in judged]
     steps = list_threshold_steps(lowered, scale, exact=True)
     for step in steps:
         step["color"] = _TEXT if step["color"] == _TRANSPARENT else step["color"]

@@ -6,14 +6,15 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, TypeAlias
 
-from plimsoll.model.lazy_pydantic import StrictModel
+from plimsoll.model.file_models import file_model
 from plimsoll.model.strict_yaml import read, validate
 from plimsoll.rules.schema.field_types import Severity
 
 DATASOURCE_UID = "plimsoll-influxql"
 
 
-class GrafanaUnit(StrictModel):
+@file_model
+class GrafanaUnit:
     """How Grafana shows a unit of signals: Grafana's id of a `unit`, a label for the `axis`, a factor `scale`."""
 
     unit: str
@@ -22,7 +23,8 @@ class GrafanaUnit(StrictModel):
     scale: float = 1.0
 
 
-class GrafanaLook(StrictModel):
+@file_model
+class GrafanaLook:
     """The content of look.yaml: units, and the colours of severities, of runs and of lines."""
 
     units: dict[str, GrafanaUnit]

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from plimsoll.model.errors import Unusable, suggest
-from plimsoll.model.lazy_pydantic import BeforeValidator, Field, StrictModel, model_validator
+from plimsoll.model.file_models import FieldBounds, FieldParser, entry, file_model
 from plimsoll.model.strict_yaml import read, validate
 from plimsoll.model.times import SECOND, parse_duration
 from plimsoll.model.user_files import read as read_file
@@ -19,11 +19,12 @@ def _parse_seconds(value: object) -> object:
     return parse_duration(value) / SECOND if isinstance(value, str) else value
 
 
-Seconds = Annotated[float, BeforeValidator(_parse_seconds), Field(gt=0)]
-Amount = Annotated[float, Field(ge=0)]
+Seconds = Annotated[float, FieldBounds(gt=0), FieldParser(_parse_seconds)]
+Amount = Annotated[float, FieldBounds(ge=0)]
 
 
-class Cost(StrictModel):
+@file_model
+class Cost:
     """The demand of one operation: `constant + per_user * users + per_rate * rate + per_rate_squared * rate²`.
 
     `rate` is the number of these operations in a second. A single number is a constant.
@@ -34,17 +35,17 @@ class Cost(StrictModel):
     per_rate: float = 0.0
     per_rate_squared: float = 0.0
 
-    @model_validator(mode="before")
-    @classmethod
-    def _from_number(cls, value: object) -> object:
-        return {"constant": value} if isinstance(value, int | float) else value
-
     def of(self, users: float, rate: float) -> float:
         """Return the demand of one operation."""
         return self.constant + self.per_user * users + self.per_rate * rate + self.per_rate_squared * rate**2
 
 
-class DocumentedResource(StrictModel):
+def _parse_cost(value: object) -> object:
+    return {"constant": value} if isinstance(value, int | float) else value
+
+
+@file_model
+class DocumentedResource:
     """The use of a resource: `idle + per_user * users`, plus the rate of each operation times its cost.
 
     `total` is the capacity of the resource, and `limit` the part of the capacity that may be used.
@@ -57,7 +58,7 @@ class DocumentedResource(StrictModel):
     total: float | None = None
     limit: float | None = None
     limit_from: str = ""
-    demands: Mapping[str, Cost] = {}
+    demands: Mapping[str, Annotated[Cost, FieldParser(_parse_cost)]] = entry(default_factory=dict)
 
     def use(self, users: float, rates: Mapping[str, float]) -> float:
         """Return the use by a number of users whose operations have these rates (a second, by name)."""
@@ -65,26 +66,27 @@ class DocumentedResource(StrictModel):
         return self.idle + self.per_user * users + sum(demands)
 
 
-class MeasuredLoad(StrictModel):
+@file_model
+class MeasuredLoad:
     """The highest measured rate of an operation at several numbers of users: (users, operations a second)."""
 
     operation: str
-    at: tuple[tuple[float, float], ...] = Field(min_length=2)
+    at: tuple[tuple[float, float], ...] = entry(min_length=2)
 
 
-class Documented(StrictModel):
+@file_model
+class Documented:
     """The costs that a document gives for one kind of server.
 
     `most` is the highest rate (a second) at which an operation was measured or possible, and `most_because` the reason.
     """
 
-    resources: dict[str, DocumentedResource] = Field(min_length=1)
-    most: Mapping[str, float] = {}
-    most_because: Mapping[str, str] = {}
+    resources: dict[str, DocumentedResource] = entry(min_length=1)
+    most: Mapping[str, float] = entry(default_factory=dict)
+    most_because: Mapping[str, str] = entry(default_factory=dict)
     throughput: MeasuredLoad | None = None
 
-    @model_validator(mode="after")
-    def _check_rising(self) -> "Documented":
+    def __post_init__(self) -> None:
         """Raise ValueError if use falls as a rate rises, as by some printed curves: a limit would be reached twice."""
         for resource in self.resources.values():
             for name, cost in resource.demands.items():
@@ -92,10 +94,10 @@ class Documented(StrictModel):
                 uses = [at / _STEPS * most * cost.of(0, at / _STEPS * most) for at in range(_STEPS + 1)]
                 if any(after < before for before, after in pairwise(uses)):
                     raise ValueError(f'the cost of "{name}" falls while its rate rises to {most:g} a second')
-        return self
 
 
-class Profile(StrictModel):
+@file_model
+class Profile:
     """The operations of users: a number of each in a session, or shares with a think time before each operation.
 
     `costs` are for systems that a document measured; otherwise demands are taken from a run.
@@ -103,14 +105,13 @@ class Profile(StrictModel):
 
     title: str
     document: str = ""
-    users: Annotated[float, Field(gt=0)] | None = None
+    users: Annotated[float, FieldBounds(gt=0)] | None = None
     session: Seconds | None = None
     think_time: Seconds | None = None
-    operations: dict[str, Amount] = Field(min_length=1)
-    costs: Mapping[str, Documented] = {}
+    operations: dict[str, Amount] = entry(min_length=1)
+    costs: Mapping[str, Documented] = entry(default_factory=dict)
 
-    @model_validator(mode="after")
-    def _check_kind(self) -> "Profile":
+    def __post_init__(self) -> None:
         """Check that the fields fit each other. Raise ValueError, saying what is wrong, if the fields do not."""
         if (self.session is None) == (self.think_time is None):
             raise ValueError("give session (operations are counts in it) or think_time (operations are shares)")
@@ -123,7 +124,6 @@ class Profile(StrictModel):
                 raise ValueError(f'costs name "{min(strange)}", which is none of the operations')
         if self.costs and self.session is None:
             raise ValueError("costs need session")
-        return self
 
     @property
     def kind(self) -> Literal["session", "think time"]:
