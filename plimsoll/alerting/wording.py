@@ -14,6 +14,7 @@ from plimsoll.model.series import make_host_key
 from plimsoll.model.times import SECOND, Zone, format_duration
 from plimsoll.model.value_text import format_value
 from plimsoll.rules.load import Catalogue
+from plimsoll.rules.next_steps import find_step
 from plimsoll.rules.schema.field_types import Healthy
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.states import State
@@ -30,7 +31,7 @@ _WORDS = {
 }
 # One processor or process, or the time that another guest takes, proves no shortage of the resource.
 _OF_ITSELF = ("process.cpu", "cpu.processor_busy", "cpu.steal")
-_MOST_AGAINST = 3
+_MOST_AGAINST = _MOST_LOOKS = 3
 _NEAR = 0.2  # of the limit; ours
 _RESOURCES = {"cpu": "processors", "memory": "memory", "disk": "disks"}
 _AGAIN = {
@@ -288,6 +289,14 @@ def _weigh_evidence(alert: Alert, judged: LatestEvaluation, catalogue: Catalogue
     }
     if against := [healthy_values[name] for name in rule.look_at if name in healthy_values][:_MOST_AGAINST]:
         yield f"against it: {', '.join(against)}"
+
+
+def list_next_steps(alert: Alert, catalogue: Catalogue) -> Iterator[str]:
+    """Yield clauses on what to do next about an alert: by its rule, then which signals to look at."""
+    if (rule := catalogue.rules.get(alert.rule)) and (step := find_step(rule, alert.host)):
+        yield step
+    if titles := alert.details.look_at[:_MOST_LOOKS]:
+        yield f"look at {', '.join(titles)}"
 
 
 def describe_unjudged(host: str, judged: LatestEvaluation, signals: Mapping[str, Signal]) -> str:

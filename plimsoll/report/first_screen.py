@@ -11,15 +11,17 @@ from plimsoll.model.series import make_host_key
 from plimsoll.model.value_text import format_value
 from plimsoll.report.client_results import describe_client_results
 from plimsoll.report.wording import describe_extreme
-from plimsoll.review.findings import CROSSED, Finding, Outcome, rank_nearness
+from plimsoll.review.findings import CROSSED, Doubt, Finding, Outcome, rank_nearness
 from plimsoll.review.review import Review
 from plimsoll.review.sentences import find_worst_shown, format_subject_title, format_threshold, limit_of
 from plimsoll.review.verdict import Verdict, find_closest
+from plimsoll.rules.next_steps import find_step, find_step_of_doubt
 from plimsoll.rules.schema.field_types import Healthy
 from plimsoll.rules.wording import limit_text
 
 _MOST = 3
-_MOST_NEXT = 4
+_MOST_NEXT = 3
+_RECORD = "record the host with the counters that `plimsoll rules counters` lists"
 _MOST_WORDS = 25  # of a headline
 _CLAUSE = re.compile(r"(?<=[.;]) (?![^(]*\))")
 
@@ -37,11 +39,13 @@ class EvidenceRow:
 
 @dataclass(frozen=True)
 class FirstScreen:
-    """The part of a report after the verdict. `cause`, `next` and `clients` are sentences, or empty.
+    """The first part of a report. `cause`, `next` and `clients` are sentences, or empty.
 
-    `evidence` begins with the value that the verdict's sentence names, and is empty if the sentence names no value.
+    `headline` is the reason for the verdict: what a reader takes in at once, and the rest. `evidence` begins with the
+    value that the verdict's sentence names, and is empty if the sentence names no value.
     """
 
+    headline: tuple[str, str]
     cause: str
     evidence: Sequence[EvidenceRow]
     next: str
@@ -58,11 +62,14 @@ def build_first_screen(result: Insights) -> FirstScreen:
         text for insight in load_insights() if insight.summary and (text := insight.summary(result.of(insight)))
     ) or (f"What that means: {crossed[0].rule.summary}" if crossed else "")
     headline_says_it = text.removesuffix(".").casefold() in result.review.answer.casefold()
-    steps = (step for insight in load_insights() if insight.step and (step := insight.step(result.of(insight))))
+    step = _find_next_step(result, crossed)
+    said = next((doubt.advice for doubt in result.review.doubts[:1] if step in (doubt.step, doubt.advice)), None)
+    reason = result.review.reasons[0]
     return FirstScreen(
+        headline=split_headline(reason.replace(f"; {said}.", ".") if said else reason),
         cause="" if is_healthy or headline_says_it else text,
         evidence=shown[:_MOST],
-        next=" ".join((*steps, *_look_at(result, crossed))),
+        next=f"Next: {step}." if step else "",
         clients=describe_client_results(result.review),
     )
 
@@ -148,26 +155,39 @@ def _make_evidence_row(finding: Finding) -> EvidenceRow:
     )
 
 
-def _look_at(result: Insights, crossed: Sequence[Finding]) -> Iterator[str]:
-    """Yield a sentence on signals to look at next, or to record if missing: for the cause, then the worst crossing."""
-    if not crossed:
-        return
-    review, signals = result.review, result.review.question.signals
-    host = crossed[0].subject.host if crossed[0].subject else ""
-    causes = {(resource, make_host_key(short_host)) for resource, short_host in _list_short_resources(result)}
-    of_the_cause = [
-        finding
-        for finding in crossed
-        if finding.subject
-        and (
-            finding.signal.resource or (finding.signal.pressure and finding.signal.pressure.resource),
-            make_host_key(finding.subject.host),
-        )
-        in causes
-    ]
-    rules = [finding.rule for finding in (*of_the_cause[:1], crossed[0])]
-    names = [name for name in dict.fromkeys(name for rule in rules for name in rule.look_at) if name in signals]
+def _find_next_step(result: Insights, crossed: Sequence[Finding]) -> str:
+    """Return what to do next: about the bottleneck or the leak, else about the worst crossing, else about the doubt."""
+    steps = (step for insight in load_insights() if insight.step and (step := insight.step(result.of(insight))))
+    step = next(steps, "").removesuffix(".")
+    step = step[:1].lower() + step[1:]
+    if crossed:
+        finding = _select_of_cause(result, crossed)
+        host = finding.subject.host if finding.subject else ""
+        return "; ".join(filter(None, (step or find_step(finding.rule, host), _look_at(result.review, finding, host))))
+    if result.review.verdict == Verdict.HEALTHY:
+        return step
+    doubt = next(iter(result.review.doubts), Doubt(""))
+    about = doubt.about and doubt.about.subject and find_step(doubt.about.rule, doubt.about.subject.host)
+    return step or doubt.step or find_step_of_doubt(doubt.sentence) or doubt.advice or about or _RECORD
+
+
+def _select_of_cause(result: Insights, crossed: Sequence[Finding]) -> Finding:
+    """Return the worst crossing of a resource that an insight names as the cause; else the worst crossing."""
+    causes = {(resource, make_host_key(host)) for resource, host in _list_short_resources(result)}
+    for finding in crossed:
+        resource = finding.signal.resource or (finding.signal.pressure and finding.signal.pressure.resource)
+        if finding.subject and (resource, make_host_key(finding.subject.host)) in causes:
+            return finding
+    return crossed[0]
+
+
+def _look_at(review: Review, finding: Finding, host: str) -> str:
+    """Return which other signals to look at, and when the limit was crossed, or to record if none of them was."""
+    signals, spans = review.question.signals, finding.counted.longest(1)
+    names = [name for name in finding.rule.look_at if name in signals]
     recorded = [name for name in names if review.signals.on(name, host)]
-    if names:
-        titles = ", ".join(signals[name].title for name in (recorded or names)[:_MOST_NEXT])
-        yield f"{'Look at' if recorded else 'Record'} next: {titles}."
+    titles = ", ".join(signals[name].title for name in (recorded or names)[:_MOST_NEXT])
+    if not recorded or not spans:
+        return f"record {titles}, too" if titles else ""
+    start, end = (review.clock(review.zone, instant) for instant in (spans[0].start, spans[0].end))
+    return f"look at {titles} from {start} to {end}"

@@ -9,7 +9,7 @@ from plimsoll.model.remark import format_count, join_names, shorten
 from plimsoll.model.styled import Line, Part, count_cells, count_rows, format_columns
 from plimsoll.model.times import Zone
 from plimsoll.model.value_text import format_percent, format_value
-from plimsoll.report.first_screen import build_first_screen, split_headline
+from plimsoll.report.first_screen import build_first_screen
 from plimsoll.report.render.terminal import answer_lines, render_lines
 from plimsoll.report.wording import (
     describe_extreme,
@@ -104,10 +104,10 @@ def summarize_review(insights: Insights) -> Iterator[Line]:
 def answer(insights: Insights, zone: Zone) -> Iterator[Line]:
     """Yield the verdict, the cause, what to look at next, and what was judged."""
     review = insights.review
-    first, (headline, rest) = build_first_screen(insights), split_headline(review.reasons[0])
-    yield (review.word, _VERDICT_STYLE[review.verdict]), f" {headline}"
-    if rest:
-        yield (rest,)
+    first = build_first_screen(insights)
+    yield (review.word, _VERDICT_STYLE[review.verdict]), f" {first.headline[0]}"
+    if first.headline[1]:
+        yield (first.headline[1],)
     if first.cause:
         yield ((first.cause, "bold"),)
     also = (f"Also: {sentence}" for sentence in review.reasons[1:])

@@ -335,7 +335,9 @@ def doubt_without_conditions(
                 f"{format_subject_title(finding)} was {side} its limit for {format_duration(past)}, which counts or "
                 "not by"
             )
-            doubt = Doubt(f"{reason} {join_names(names, _MOST_LACKING)}", "record that, too", about=finding)
+            which = join_names(names, _MOST_LACKING)
+            step = f"record {which} of {finding.subject.host if finding.subject else ''}, too"
+            doubt = Doubt(f"{reason} {which}", "record that, too", finding, step)
             doubts.setdefault((finding.rule.signal, finding.subject), doubt)
     return list(doubts.values())
 

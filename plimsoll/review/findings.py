@@ -237,11 +237,15 @@ class Finding:
 
 @dataclass(frozen=True)
 class Doubt:
-    """A reason for the verdict Not known, and advice, as parts of a sentence; `about` is the finding concerned."""
+    """A reason for the verdict Not known, and advice, as parts of a sentence; `about` is the finding concerned.
+
+    `step` is the advice in a sentence by itself, where that needs other words.
+    """
 
     reason: str
     advice: str = ""
     about: Finding | None = field(default=None, compare=False, repr=False)
+    step: str = field(default="", compare=False, repr=False)
 
     @property
     def sentence(self) -> str:

@@ -9,7 +9,7 @@ from plimsoll.hosts.objective import make_objective
 from plimsoll.hosts.overrides import Overrides
 from plimsoll.ingest.reading import LogSet
 from plimsoll.ingest.recordings import refuse_unnamed
-from plimsoll.ingest.shared.separate_runs import Chosen, choose_recording
+from plimsoll.ingest.shared.separate_runs import ChosenRecording, choose_recording
 from plimsoll.model.errors import Unusable
 from plimsoll.model.run import Phase, Run
 from plimsoll.model.time_arguments import TimeRange, parse_steady_phases
@@ -49,7 +49,7 @@ def review_logs(
         Unusable: The logs or the settings cannot be used.
     """
     recordings.refuse_empty()
-    chosen = Chosen(recordings.logs) if when or in_operation else choose_recording(recordings.logs)
+    chosen = ChosenRecording(recordings.logs) if when or in_operation else choose_recording(recordings.logs)
     recordings = recordings._replace(logs=chosen.logs, remarks=[*recordings.remarks, *chosen.remarks])
     refuse_unnamed(recordings.logs)
     # plimsoll.toml may also set rules and phases of shipped packs, for other reviews of these logs.

@@ -29,8 +29,8 @@ def test_what_to_look_at_is_of_the_cause_before_it_is_of_the_worst_crossing():
     assert insights.review.headline.startswith("Not healthy. Free space of web01")
     first = build_first_screen(insights)
     assert first.cause.startswith("Too little memory on web01 limits")
-    assert first.next.startswith("Look at next: Pages swapped out, ")
-    assert "Free space in bytes" in first.next
+    assert first.next.startswith("Next: on web01, list the processes by `ps aux")
+    assert "look at Pages swapped out, PSI memory (full) from 09:49:00 to 10:30:00." in first.next
 
 
 def test_what_to_do_is_said_where_the_figures_tell_it():
@@ -49,8 +49,10 @@ def test_what_to_do_is_said_where_the_figures_tell_it():
         r"\Memory\Available Bytes": about(50 * gib),
         r"\PhysicalDisk(0 D:)\Disk Reads/sec": about(4000.0),
     }
-    assert _first(capped).next.startswith("Raise max server memory: SQL Server uses all 8 GB that it may, and db ")
-    assert "max server memory" not in _first({**capped, r"\Memory\Available Bytes": about(2 * gib)}).next
+    assert _first(capped).next.startswith(
+        "Next: raise max server memory: SQL Server uses all 8 GB that it may, and db "
+    )
+    assert "raise max server memory" not in _first({**capped, r"\Memory\Available Bytes": about(2 * gib)}).next
 
     processors = {rf"\Processor({number})\% Processor Time": about(5.0) for number in range(16)}
     one_thread = processors | {
@@ -63,7 +65,7 @@ def test_what_to_do_is_said_where_the_figures_tell_it():
     }
     first = _first(one_thread)
     assert "The process batch of db uses all of one processor" in _reviewed(one_thread).review.headline
-    assert first.next.startswith("More processors do not help batch")
+    assert first.next.startswith("Next: more processors do not help batch")
 
 
 def test_who_takes_the_memory_that_a_run_loses_is_named():
@@ -75,7 +77,9 @@ def test_who_takes_the_memory_that_a_run_loses_is_named():
         r"\Process(web)\Private Bytes": np.full(rows, 2000 * mib),
         r"\Processor(_Total)\% Processor Time": np.full(rows, 30.0) + np.sin(np.arange(rows)),
     }
-    assert _first(leak).next.startswith("Watch orders on db, which gains 401 MB an hour.")
+    assert _first(leak).next.startswith(
+        "Next: find what grows in orders on db, which gains 401 MB an hour, by two dumps"
+    )
 
 
 def _reviewed(columns):

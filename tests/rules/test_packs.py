@@ -18,6 +18,7 @@ from plimsoll.model.counter_names.name_clues import list_needed_counters, list_s
 from plimsoll.model.file_models import parse_content
 from plimsoll.model.shipped_tables import find_shipped_files
 from plimsoll.rules.load import load
+from plimsoll.rules.next_steps import find_step
 from plimsoll.rules.schema.signal import Pressure
 
 DATA = Path(__file__).parents[1] / "data"
@@ -109,6 +110,8 @@ def form_faults(rule):
         yield "why is empty: say where the limit is from and which parts are ours"
     if not rule.look_at or rule.signal in rule.look_at:
         yield f"look_at is {rule.look_at}: name other signals to look at next"
+    if not find_step(rule, "web01"):
+        yield "it has no step in next_steps.yaml: write what to do next, by its id or its signal"
     if missing := {*rule.look_at, *(condition.signal for condition in rule.conditions)} - set(SIGNALS):
         yield f"there is no signal {', '.join(missing)} in rules/signals"
     worse = SIGNALS[rule.signal].worse

@@ -44,11 +44,20 @@ def contradictions(insights, text):
         *diagnosis.contradictions({"limit": limit, "rules": [*map(_rule, filter(_has_subject, review.findings))]}),
         *_verdict(review, join),
         *_predictions(insights),
+        *_next_step(review, first),
         *(f"{row.text}: twice as evidence" for row, count in Counter(first.evidence).items() if count > 1),
         *_lists(review, text.split("\n")),
         *_times(review, text),
         *_numbers(review, text),
     ]
+
+
+def _next_step(review, first):
+    """Find a verdict without a step to take, and a step that the headline says already."""
+    if review.verdict != "healthy" and not first.next.startswith("Next: "):
+        yield f"{review.verdict}, and next: {first.next}"
+    if first.next and (first.next[6:-1] in " ".join(first.headline) or len(first.next.split()) < 5):
+        yield f"{first.headline} But {first.next}"
 
 
 def _has_subject(finding):

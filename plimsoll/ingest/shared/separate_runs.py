@@ -37,7 +37,7 @@ def run_starts(start: Times, end: Times) -> list[int]:
     ]
 
 
-class _Part(NamedTuple):
+class _LogPart(NamedTuple):
     """A log or, of a load driver's results, one run in it; `number` is that of the log."""
 
     number: int
@@ -49,7 +49,7 @@ class _Part(NamedTuple):
         return int(self.log.times[0]), int(self.log.times[-1])
 
 
-class Chosen(NamedTuple):
+class ChosenRecording(NamedTuple):
     """The logs of the recording to judge; if there are others, a remark on them, and a sentence on the choice."""
 
     logs: list[Log]
@@ -57,7 +57,7 @@ class Chosen(NamedTuple):
     scope: tuple[str, ...] = ()
 
 
-def choose_recording(logs: Sequence[Log]) -> Chosen:
+def choose_recording(logs: Sequence[Log]) -> ChosenRecording:
     """Choose the newest of several recordings of the same hosts, with counters if any has some.
 
     A recording with less than a tenth of the rows of the longest was a trial, and does not count as the newest. Logs of
@@ -67,7 +67,7 @@ def choose_recording(logs: Sequence[Log]) -> Chosen:
     eligible = [parts for parts in recordings if not all(_is_of_driver(part.log) for part in parts)] or recordings
     rows = [max(len(part.log.times) for part in parts) for parts in eligible]
     if not rows:
-        return Chosen(list(logs))
+        return ChosenRecording(list(logs))
     judged = [parts for parts, count in zip(eligible, rows, strict=True) if 10 * count >= max(rows)][-1]
     others = [parts for parts in recordings if parts is not judged and _is_repeated(parts, judged)]
     left_out = {id(parts) for parts in others}
@@ -80,17 +80,17 @@ def choose_recording(logs: Sequence[Log]) -> Chosen:
         chosen[at].log if at in chosen else log for at, log in enumerate(logs) if at in chosen or not len(log.times)
     ]
     if not others:
-        return Chosen(taken)
-    return Chosen(taken, *_describe(judged, span, others, has_counters=eligible is not recordings))
+        return ChosenRecording(taken)
+    return ChosenRecording(taken, *_describe(judged, span, others, has_counters=eligible is not recordings))
 
 
-def _group_by_time(logs: Sequence[Log]) -> list[list[_Part]]:
+def _group_by_time(logs: Sequence[Log]) -> list[list[_LogPart]]:
     """Return the parts of the logs in the order of time, those of one recording together."""
-    parts: list[_Part] = []
+    parts: list[_LogPart] = []
     for number, log in enumerate(logs):
         edges = [0, *(run_starts(log.times, log.times) if _is_of_driver(log) else ()), len(log.times)]
         cut = [log] if len(edges) == 2 else [log.rows(*ends) for ends in pairwise(edges)]
-        parts += [_Part(number, run) for run in cut if len(run.times)]
+        parts += [_LogPart(number, run) for run in cut if len(run.times)]
     parts.sort(key=lambda part: part.span[0])
     start, end = np.array([part.span for part in parts], dtype=np.int64).reshape(-1, 2).T
     edges = [0, *run_starts(start, np.maximum.accumulate(end)), len(parts)] if parts else []
@@ -101,18 +101,18 @@ def _is_of_driver(log: Log) -> bool:
     return any(series.measurement in LOAD_DRIVER for series in log.series)
 
 
-def _find_span(parts: Sequence[_Part]) -> tuple[int, int]:
+def _find_span(parts: Sequence[_LogPart]) -> tuple[int, int]:
     return min(part.span[0] for part in parts), max(part.span[1] for part in parts)
 
 
-def _is_repeated(parts: Sequence[_Part], judged: Sequence[_Part]) -> bool:
+def _is_repeated(parts: Sequence[_LogPart], judged: Sequence[_LogPart]) -> bool:
     """Return whether the judged recording has all hosts of another recording, and most of its objects of hosts."""
     objects, of_judged = _list_objects(parts), _list_objects(judged)
     hosts = {host for host, _ in of_judged}
     return all(host in hosts for host, _ in objects) and 2 * len(objects & of_judged) > len(objects)
 
 
-def _list_objects(parts: Sequence[_Part]) -> set[tuple[str, str]]:
+def _list_objects(parts: Sequence[_LogPart]) -> set[tuple[str, str]]:
     """Return host and object of each series; results of all load drivers are those of one."""
     series_of_parts = (series for part in parts for series in part.log.series)
     return {
@@ -122,7 +122,7 @@ def _list_objects(parts: Sequence[_Part]) -> set[tuple[str, str]]:
 
 
 def _describe(
-    judged: Sequence[_Part], span: tuple[int, int], others: Sequence[Sequence[_Part]], *, has_counters: bool
+    judged: Sequence[_LogPart], span: tuple[int, int], others: Sequence[Sequence[_LogPart]], *, has_counters: bool
 ) -> tuple[list[Remark], tuple[str]]:
     """Return the remark on the recordings that are not judged, and the sentence on the judged one."""
     spans, zone = sorted(map(_find_span, others)), judged[0].log.zone

@@ -68,7 +68,7 @@ def _describe_limits_ahead(signal_trends: tuple[SignalTrend, ...]) -> tuple[str,
 
 
 def _describe_next_step(signal_trends: tuple[SignalTrend, ...]) -> str:
-    """Return a sentence on the process to watch, which gains most of the memory that its host loses; else empty."""
+    """Return a sentence on the process to examine, which gains most of the memory that its host loses; else empty."""
     leaks = {
         trend.subject.host: trend
         for trend in signal_trends
@@ -84,7 +84,8 @@ def _describe_next_step(signal_trends: tuple[SignalTrend, ...]) -> str:
             continue
         grown = [trend for name in _LEAKED for trend in of_host if trend.name == name and trend.subject == most.subject]
         rates = " and ".join(_format_change(trend.per_hour[0], trend.signal.unit) for trend in grown)
-        return f"Watch {most.subject.instance} on {host}, which gains {rates} an hour."
+        dumps = "two dumps an hour apart (`procdump -ma`, `gcore`, or of .NET `dotnet-gcdump collect`)"
+        return f"Find what grows in {most.subject.instance} on {host}, which gains {rates} an hour, by {dumps}."
     return ""
 
 

@@ -21,7 +21,13 @@ from plimsoll.alerting.alert_queries import read_events
 from plimsoll.alerting.alerts_file import NotKept
 from plimsoll.alerting.firing import Incident, load_firing
 from plimsoll.alerting.silences import Silence
-from plimsoll.alerting.wording import describe_cause, describe_confidence, describe_silence, describe_state
+from plimsoll.alerting.wording import (
+    describe_cause,
+    describe_confidence,
+    describe_silence,
+    describe_state,
+    list_next_steps,
+)
 from plimsoll.dashboards.limits import find_panel
 from plimsoll.hosts import overlay
 from plimsoll.model.errors import Unusable
@@ -344,6 +350,7 @@ def build_content(watched: Watched, scenes: Scenes, alert: Alert, query: QueryPa
         "zone_label": zone.label(alert.fired_at),
         "known_rule": rule is not None,
         "own": _look(shown, alert.host, alert.instance, signals.get(shown)),
+        "next": [*list_next_steps(alert, watched.site.catalogue)] if alert.firing else (),
         "looks": [_look(name, alert.host, None, signals.get(name)) for name in names]
         or [SignalLook(title) for title in alert.details.look_at],
         "band": [*_list_bands(alert, zone, now)],

@@ -13,7 +13,7 @@ from plimsoll.alerting import actions, alert_queries, silences
 from plimsoll.alerting.health import HostHealth, HostState
 from plimsoll.alerting.latest_evaluation import RuleState
 from plimsoll.alerting.process_lines import ProcessLines
-from plimsoll.alerting.wording import describe_cause, describe_confidence, describe_unjudged
+from plimsoll.alerting.wording import describe_cause, describe_confidence, describe_unjudged, list_next_steps
 from plimsoll.dashboards.areas import Area, load_areas
 from plimsoll.model.remark import format_count
 from plimsoll.model.series import make_host_key
@@ -84,7 +84,7 @@ def _build_content(
         if fires
         else f"{health.name}: {health.note or health.state}",
         "sure": sure,
-        "next": [title for fire in fires[:1] for title in fire.worst.details.look_at if title not in sure],
+        "next": [step for fire in fires[:1] for step in list_next_steps(fire.worst, catalogue)],
         "times": [
             time
             for fire in fires[:1]

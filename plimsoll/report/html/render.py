@@ -7,7 +7,7 @@ from plimsoll.charts.chart import Charts
 from plimsoll.insights.insights import Insights
 from plimsoll.model.document import Document
 from plimsoll.model.times import Zone
-from plimsoll.report.first_screen import build_first_screen, split_headline
+from plimsoll.report.first_screen import build_first_screen
 from plimsoll.report.html.appendix import (
     MOST_FILES,
     build_basis,
@@ -79,7 +79,7 @@ def render(insights: Insights, zone: Zone | None = None, now: int | None = None,
         appendix=appendix,
         span=zone.span,
         verdict_text=review.word,
-        headline=split_headline(review.reasons[0]),
+        headline=first.headline,
         verdict_class={Verdict.UNKNOWN: "unknown", Verdict.HEALTHY: "healthy"}.get(review.verdict, crossed_class),
         water=(draw_water(compute_value_level(named.number, named.healthy)) if named else None) or "",
         crossed_summary=summarize_crossed(review.findings),

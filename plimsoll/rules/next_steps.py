@@ -1,0 +1,23 @@
+"""What to do next about a crossed rule or a doubt: clauses that name a command or a place, from a table."""
+
+from functools import cache
+
+from plimsoll.model.shipped_tables import load_shipped_table
+from plimsoll.rules.schema.pack import Rule
+
+
+@cache
+def _load_steps() -> dict[str, dict[str, str]]:
+    return load_shipped_table("plimsoll.rules", "next_steps.yaml", dict[str, dict[str, str]])
+
+
+def find_step(rule: Rule, host: str) -> str:
+    """Return what to do about a crossing of the rule on a host: `on web01, list ...`; empty for a pack of a user."""
+    steps = _load_steps()["rules"]
+    prefixes = [prefix for prefix in steps if rule.id.startswith(prefix) or rule.signal.startswith(prefix)]
+    return f"on {host}, {steps[max(prefixes, key=len)]}" if prefixes else ""
+
+
+def find_step_of_doubt(sentence: str) -> str:
+    """Return what to do about a doubt by the first words of the table that are in it; empty without any."""
+    return next((step for words, step in _load_steps()["doubts"].items() if words in sentence), "")
