@@ -37,7 +37,8 @@ class Inputs:
     `sources` are the LOG arguments; a file whose name begins with `live:` must be written as `./live:x`. `when` is the
     range to read of live hosts and servers; logs and runs are read completely. `signals` returns the shipped signals
     and the user's own, which decide which metrics of a server are read, and how names in VictoriaMetrics are split.
-    `only_hosts` and `match` (a condition of PromQL) limit what is read of servers. `partly` is as in `read_files`.
+    `only_hosts` and `match` (a condition of PromQL) limit what is read of servers. `partly` is as in `read_files`,
+    `progress` as in `ReadOptions`.
     """
 
     sources: tuple[str, ...]
@@ -52,6 +53,7 @@ class Inputs:
     only_hosts: tuple[str, ...] = ()
     match: str | None = None
     partly: bool = False
+    progress: Callable[[int], None] | None = None
 
     @property
     def requested_zone(self) -> Zone | None:
@@ -119,7 +121,7 @@ def read(inputs: Inputs) -> LogSet:
     if "" in inputs.sources:
         raise Unusable('"": is no log; name logs, or a folder of them')
     names = Names(inputs.names) if inputs.names else load_shipped()
-    options = ReadOptions(inputs.requested_zone, inputs.format, inputs.encoding, names)
+    options = ReadOptions(inputs.requested_zone, inputs.format, inputs.encoding, names, progress=inputs.progress)
     paths = [Path(source) for source in inputs.sources]
     whole = any(path != STDIN and path.is_dir() for path in paths)
     try:

@@ -5,8 +5,11 @@ import gc
 import sys
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
+from plimsoll.api.inputs import Inputs
 from plimsoll.ingest.read import find_logs
 from plimsoll.model.errors import Unusable
 from plimsoll.model.remark import format_count
@@ -20,22 +23,24 @@ _MANY = 1_000_000  # objects; what a review makes stays until the end, or goes w
 
 
 @contextmanager
-def show_progress(verb: str, sources: Sequence[str]) -> Generator[None]:
-    """Show on stderr the work (`verb`, count and size of files) and how long it takes, while the block runs.
+def show_progress(verb: str, inputs: Inputs) -> Generator[Inputs]:
+    """Show on stderr the work (`verb`, count and size of files), per cent read, and time, while the block runs.
 
-    Nothing is shown if stderr is not a terminal, or if the files that `sources` name are small.
+    The block must read the inputs that it gets. Without a terminal, or if the files are small, nothing is shown.
     """
-    sizes = _measure_sizes(sources) if sys.stderr.isatty() else []
+    sizes = _measure_sizes(inputs.sources) if sys.stderr.isatty() else []
     if sum(sizes) < _LARGE_INPUT:
-        yield
+        yield inputs
         return
     from rich import console, progress  # noqa: PLC0415 - few need it
 
-    columns = progress.TextColumn("{task.description}", markup=False), progress.TimeElapsedColumn()
+    percent = progress.TextColumn("{task.percentage:.0f} % read")
+    columns = progress.TextColumn("{task.description}", markup=False), percent, progress.TimeElapsedColumn()
     shown_on = console.Console(stderr=True)
     with progress.Progress(progress.SpinnerColumn(), *columns, console=shown_on, transient=True) as shown:
-        shown.add_task(f"{verb} {format_count(len(sizes), 'file')}, {sum(sizes) / 1e6:,.0f} MB", total=None)
-        yield
+        text = f"{verb} {format_count(len(sizes), 'file')}, {sum(sizes) / 1e6:,.0f} MB"
+        task = shown.add_task(text, total=sum(sizes))
+        yield replace(inputs, progress=partial(shown.advance, task))
 
 
 def _measure_sizes(sources: Sequence[str]) -> list[int]:

@@ -71,10 +71,11 @@ def read_logs(
     """
     logs: list[Log] = []
     errors: list[Unusable] = []
-    with open_logs(path, name=name) as contents:
+    options = options or ReadOptions()
+    with open_logs(path, name=name, progress=options.progress) as contents:
         for content in contents:
             try:
-                logs.append(_read(content, options or ReadOptions()))
+                logs.append(_read(content, options))
             except Unusable as error:
                 if not content.member:
                     raise
@@ -182,7 +183,11 @@ def read_files(
     refused: list[tuple[Unusable, LogFile]] = []
     for number, file in enumerate(files, 1):
         try:
-            again = partial(_read_columns, file, options) if partly and file.path.is_file() else None
+            again = (
+                partial(_read_columns, file, replace(options, progress=None))
+                if partly and file.path.is_file()
+                else None
+            )
             read_here, remarks_here = read_logs(file.path, replace(options, columns=again), file.name)
         except Unusable as error:
             if not file.in_folder:

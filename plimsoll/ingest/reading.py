@@ -40,7 +40,8 @@ class ReadOptions:
     `zone` is the time zone of logs that state no zone, or state a name and bias that contradict each other.
     `format` is the required format, `encoding` the header's code page; None means that the content decides. `names` are
     the known names of objects and counters. `columns`, if given, is a function that reads all columns of the log again:
-    a reader may then leave out columns that no rule judges.
+    a reader may then leave out columns that no rule judges. `progress` is called with the number of bytes that were
+    read since the last call.
     """
 
     zone: Zone | None = None
@@ -48,3 +49,4 @@ class ReadOptions:
     encoding: str | None = None
     names: Names = field(default_factory=load_shipped)
     columns: Callable[[], Sequence[Values]] | None = None
+    progress: Callable[[int], None] | None = None

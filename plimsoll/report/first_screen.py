@@ -10,7 +10,7 @@ from plimsoll.model.remark import capitalize
 from plimsoll.model.series import make_host_key
 from plimsoll.model.value_text import format_value
 from plimsoll.report.client_results import describe_client_results
-from plimsoll.report.wording import describe_extreme
+from plimsoll.report.wording import describe_extreme, find_host
 from plimsoll.review.findings import CROSSED, Doubt, Finding, Outcome, rank_nearness
 from plimsoll.review.review import Review
 from plimsoll.review.sentences import find_worst_shown, format_subject_title, format_threshold, limit_of
@@ -20,7 +20,7 @@ from plimsoll.rules.schema.field_types import Healthy
 from plimsoll.rules.wording import limit_text
 
 _MOST = 3
-_MOST_NEXT = 3
+_MOST_NEXT = 2
 _RECORD = "record the host with the counters that `plimsoll rules counters` lists"
 _MOST_WORDS = 25  # of a headline
 _CLAUSE = re.compile(r"(?<=[.;]) (?![^(]*\))")
@@ -157,18 +157,22 @@ def _make_evidence_row(finding: Finding) -> EvidenceRow:
 
 def _find_next_step(result: Insights, crossed: Sequence[Finding]) -> str:
     """Return what to do next: about the bottleneck or the leak, else about the worst crossing, else about the doubt."""
+    review = result.review
     steps = (step for insight in load_insights() if insight.step and (step := insight.step(result.of(insight))))
     step = next(steps, "").removesuffix(".")
     step = step[:1].lower() + step[1:]
     if crossed:
         finding = _select_of_cause(result, crossed)
-        host = finding.subject.host if finding.subject else ""
-        return "; ".join(filter(None, (step or find_step(finding.rule, host), _look_at(result.review, finding, host))))
-    if result.review.verdict == Verdict.HEALTHY:
+        return "; ".join(filter(None, (step or _find_step_of(finding, review), _look_at(review, finding))))
+    if review.verdict == Verdict.HEALTHY:
         return step
-    doubt = next(iter(result.review.doubts), Doubt(""))
-    about = doubt.about and doubt.about.subject and find_step(doubt.about.rule, doubt.about.subject.host)
+    doubt = next(iter(review.doubts), Doubt(""))
+    about = doubt.about and _find_step_of(doubt.about, review)
     return step or doubt.step or find_step_of_doubt(doubt.sentence) or doubt.advice or about or _RECORD
+
+
+def _find_step_of(finding: Finding, review: Review) -> str:
+    return find_step(finding.rule, find_host(finding) if len(review.computers) > 1 else "")
 
 
 def _select_of_cause(result: Insights, crossed: Sequence[Finding]) -> Finding:
@@ -181,11 +185,11 @@ def _select_of_cause(result: Insights, crossed: Sequence[Finding]) -> Finding:
     return crossed[0]
 
 
-def _look_at(review: Review, finding: Finding, host: str) -> str:
+def _look_at(review: Review, finding: Finding) -> str:
     """Return which other signals to look at, and when the limit was crossed, or to record if none of them was."""
     signals, spans = review.question.signals, finding.counted.longest(1)
     names = [name for name in finding.rule.look_at if name in signals]
-    recorded = [name for name in names if review.signals.on(name, host)]
+    recorded = [name for name in names if review.signals.on(name, find_host(finding))]
     titles = ", ".join(signals[name].title for name in (recorded or names)[:_MOST_NEXT])
     if not recorded or not spans:
         return f"record {titles}, too" if titles else ""

@@ -12,10 +12,14 @@ def _load_steps() -> dict[str, dict[str, str]]:
 
 
 def find_step(rule: Rule, host: str) -> str:
-    """Return what to do about a crossing of the rule on a host: `on web01, list ...`; empty for a pack of a user."""
+    """Return what to do about a crossing of the rule: `on web01, list ...`, or without a host `list ...`.
+
+    The text is empty for rules of a pack of the user.
+    """
     steps = _load_steps()["rules"]
     prefixes = [prefix for prefix in steps if rule.id.startswith(prefix) or rule.signal.startswith(prefix)]
-    return f"on {host}, {steps[max(prefixes, key=len)]}" if prefixes else ""
+    step = steps[max(prefixes, key=len)] if prefixes else ""
+    return f"on {host}, {step}" if host and step else step
 
 
 def find_step_of_doubt(sentence: str) -> str:

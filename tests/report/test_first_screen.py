@@ -29,7 +29,7 @@ def test_what_to_look_at_is_of_the_cause_before_it_is_of_the_worst_crossing():
     assert insights.review.headline.startswith("Not healthy. Free space of web01")
     first = build_first_screen(insights)
     assert first.cause.startswith("Too little memory on web01 limits")
-    assert first.next.startswith("Next: on web01, list the processes by `ps aux")
+    assert first.next.startswith("Next: list the processes by `ps aux")
     assert "look at Pages swapped out, PSI memory (full) from 09:49:00 to 10:30:00." in first.next
 
 

@@ -12,6 +12,7 @@ from plimsoll.api.inputs import RUN, Inputs
 from plimsoll.api.review import ReviewSettings, review_inputs
 from plimsoll.cli import args
 from plimsoll.cli.console import find_width, print_remarks
+from plimsoll.cli.long_work import show_progress
 from plimsoll.cli.outputs import Outputs
 from plimsoll.hosts.objective import parse_time_limits
 from plimsoll.insights.capacity.document import build_blocks, build_page
@@ -112,7 +113,8 @@ def capacity(
     growth_rate = Growth.parse(growth) if growth else None
     changes = Changes(dict(parse_change(change) for change in what_if or ()), without or ())
     options = ReviewSettings(tuple(pack or ()), tuple(only or ()), None, config)
-    reviews = [review_inputs(run, options) for run in split_runs(inputs)]
+    with show_progress("Reviewing", inputs) as counted:
+        reviews = [review_inputs(run, options) for run in split_runs(counted)]
     for review in reviews:
         outputs.refuse_overwriting(review.logs, *inputs.names)
     result = find_capacity(reviews, loaded_profile, objectives, changes)

@@ -106,8 +106,8 @@ def write_comparison(
 ) -> Sequence[Comparison]:
     """Compare each run (a source of `inputs`) with the baseline, write the outputs, and return the comparisons."""
     use_memory_freely()
-    with show_progress("Comparing", inputs.sources):
-        comparisons = compare_inputs(inputs, options, compare_options)
+    with show_progress("Comparing", inputs) as counted:
+        comparisons = compare_inputs(counted, options, compare_options)
     sides = [*comparisons[0].baselines, *(comparison.second for comparison in comparisons)]
     zone = inputs.requested_zone
     outputs.refuse_overwriting([log for side in sides for log in side.review.logs], *inputs.names, options.config)

@@ -48,8 +48,8 @@ def convert(
 ) -> None:
     """Write a log in another format, whole or in part."""
     inputs = args.parse_inputs([log], zone, format_, encoding, names, store, (from_, to, last))
-    with show_progress("Reading", inputs.sources):
-        logs, remarks, *_ = read(inputs)
+    with show_progress("Reading", inputs) as counted:
+        logs, remarks, *_ = read(counted)
     if len(logs) > 1:
         raise Unusable(f"{log}: holds {len(logs)} logs; convert one at a time")
     (source,) = logs

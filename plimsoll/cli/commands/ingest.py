@@ -51,8 +51,8 @@ def ingest(
     if inputs.when and not inputs.servers:
         raise Unusable(f"--from, --to and --last are for servers; {inputs.sources[0]} is loaded as a whole")
     labels = dict(run_label(text, "--label") for text in label or ())
-    with show_progress("Reading", inputs.sources):
-        contents = read(inputs)
+    with show_progress("Reading", inputs) as counted:
+        contents = read(counted)
     contents.refuse_empty()
     refuse_unnamed(contents.logs)
     refuse_name(run, "--run")

@@ -75,8 +75,8 @@ def review(
     options = ReviewSettings(tuple(pack or ()), tuple(only or ()), steady, config, whole_run)
     outputs = Outputs(out, json, junit)
     use_memory_freely()
-    with show_progress("Reviewing", inputs.sources):
-        insights = Insights(review_inputs(inputs, options))
+    with show_progress("Reviewing", inputs) as counted:
+        insights = Insights(review_inputs(counted, options))
     judged, time_zone = insights.review, inputs.requested_zone
     outputs.refuse_overwriting(judged.logs, *inputs.names, config)
 

@@ -53,8 +53,8 @@ def show(
         raise Unusable(
             f"--from, --to and --last are for live:HOST and servers; {inputs.sources[0]} is shown as a whole"
         )
-    with show_progress("Reading", inputs.sources):
-        contents = read(inputs)
+    with show_progress("Reading", inputs) as counted:
+        contents = read(counted)
     remarks = contents.remarks
     refuse_overwriting(contents.logs, json, also_read=inputs.names)
     if json is not None:

@@ -13,7 +13,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import IO, Any, NamedTuple
 
 from plimsoll.ingest.files.recognise import explain_office_document, is_called_a_log
 from plimsoll.ingest.files.streams import BROKEN, UNPACKERS, Data
@@ -91,15 +91,18 @@ MOST_BYTES = 4 << 30
 
 
 @contextmanager
-def open_logs(path: Path, most: int = MOST_BYTES, name: str | None = None) -> Generator[Iterator[LogContent]]:
+def open_logs(
+    path: Path, most: int = MOST_BYTES, name: str | None = None, progress: Callable[[int], None] | None = None
+) -> Generator[Iterator[LogContent]]:
     """Open a file, archive, pipe or standard input as a context: an iterator of the logs in it.
 
-    Files stay mapped into memory until the context ends. `name` replaces the path in messages. Raise Unusable if the
-    file cannot be read or unpacked, if a log in it is larger than `most` bytes, or if all logs together are too large.
+    Files stay mapped into memory until the context ends. `name` replaces the path in messages. `progress` is as in
+    ReadOptions. Raise Unusable if the file cannot be read or unpacked, if a log in it is larger than `most` bytes, or
+    if all logs together are too large.
     """
     with ExitStack() as stack:
         if path != STDIN:
-            shown, data = str(path), _map_file(path, most, stack)
+            shown, data = str(path), _map_file(path, most, stack, progress)
         elif sys.stdin is None:  # the caller closed it
             raise Unusable("standard input: is closed; name a file")
         else:
@@ -109,13 +112,37 @@ def open_logs(path: Path, most: int = MOST_BYTES, name: str | None = None) -> Ge
         yield _list_logs_inside(content, _UnpackBudget(most, len(data)), 0)
 
 
-def _map_file(path: Path, most: int, stack: ExitStack) -> Data:
+class _CountedFile(mmap.mmap):
+    """A mapped file that reports the bytes taken out of it, in all as many as it has."""
+
+    progress: Callable[[int], None]
+    _rest = -1
+
+    def __getitem__(self, place: Any) -> Any:
+        part = super().__getitem__(place)
+        if isinstance(part, bytes):
+            self.report(len(part))
+        return part
+
+    def report(self, count: int) -> None:
+        """Report that so many more bytes were read, at most those that were left."""
+        self._rest = len(self) if self._rest < 0 else self._rest
+        self.progress(min(count, self._rest))
+        self._rest -= min(count, self._rest)
+
+
+def _map_file(path: Path, most: int, stack: ExitStack, progress: Callable[[int], None] | None) -> Data:
     """Return a file mapped into memory, or the bytes of a pipe. Raise Unusable if it cannot be read."""
     try:
         file = stack.enter_context(path.open("rb"))
         if not path.stat().st_size or not path.is_file():
             return _read_stream(str(path), file, most)
-        return stack.enter_context(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+        if progress is None:
+            return stack.enter_context(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+        data = stack.enter_context(_CountedFile(file.fileno(), 0, access=mmap.ACCESS_READ))
+        data.progress = progress
+        stack.callback(lambda: data.report(len(data)))
+        return data
     except IsADirectoryError:
         raise Unusable(f"{path}: is a folder; name the logs in it") from None
     except (OSError, ValueError) as error:
