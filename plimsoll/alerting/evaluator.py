@@ -18,6 +18,7 @@ from plimsoll.model.times import SECOND
 from plimsoll.rules.evaluate import RuleEvaluator
 from plimsoll.rules.schema.field_types import Resource
 from plimsoll.rules.signal_finder import ResolvedSource, ResolvedSources, find_source, list_read_series
+from plimsoll.rules.signal_values import JoinedLayouts
 from plimsoll.rules.states import EVALUATION_INTERVAL, Status
 from plimsoll.rules.subjects import list_host_tags
 from plimsoll.store.protocol import SampleReader
@@ -62,6 +63,7 @@ class Evaluator:
         self._reach: Mapping[Series, int] = {}
         self.states = AlertStates(statuses, site.catalogue.signals, self._samples.samples)
         self._judge = self._make_judge(lambda _: ResolvedSources(), Facts(configured))
+        self._joined: Sequence[JoinedLayouts] = ()
         self._last: int | None = None
         self._intervals: dict[str, int] | None = None
         self._differs = False  # whether the series differ from those that were planned with
@@ -95,10 +97,15 @@ class Evaluator:
         def note_unknown(target: RuleTarget, fact: str) -> None:
             self.unknown_facts.setdefault(target.subject.host, set()).add(fact)
 
+        fresh = [batch.prepare(self._judge, len(at), note_unknown) for batch in self.states.batches]
+        if any(fresh):
+            parts = [part for batch in self.states.batches for part, _ in batch.parts or ()]
+            self._joined = self._judge.join_layouts(parts, len(at))
+        self._judge.compute_joined(self._joined, at)
         changes: list[StateChange] = []
         for batch in self.states.batches:
             self._check()
-            for change in batch.advance(self._judge, at, note_unknown, self._find_coverage):
+            for change in batch.advance(self._judge, at, self._find_coverage):
                 self.states.keep(change.key, Status(change.after, change.since))
                 changes.append(change)
         changes += self.states.step_vanished(end)

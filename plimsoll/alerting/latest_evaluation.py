@@ -18,7 +18,7 @@ from plimsoll.rules.evaluate import RuleEvaluator, SubjectBatch
 from plimsoll.rules.evaluations import ConditionMatrix
 from plimsoll.rules.schema.field_types import Healthy
 from plimsoll.rules.schema.pack import Rule
-from plimsoll.rules.states import FIRING, NO_DATA, OK, PENDING, State, States, Status, step
+from plimsoll.rules.states import FIRING, NO_DATA, OK, PENDING, TRUE, State, States, Status, step
 from plimsoll.rules.subjects import Subject
 
 
@@ -49,7 +49,7 @@ class RuleBatch:
         self.has_data = np.zeros(count, dtype=np.bool_)
         self.odd = np.full(count, nan)
         self.retired = np.zeros(count, dtype=np.bool_)
-        self._parts: list[tuple[SubjectBatch, NDArray[np.intp]]] | None = None
+        self.parts: list[tuple[SubjectBatch, NDArray[np.intp]]] | None = None
         self._evaluations = 0
 
     @property
@@ -67,23 +67,26 @@ class RuleBatch:
     def intervals_changed(self, widest: int) -> None:
         """Record that sampling intervals changed, which affects windows of up to `widest` ns."""
         if min(condition.over for condition in self.rule.conditions) < widest:
-            self._parts = None
+            self.parts = None
+
+    def prepare(self, judge: RuleEvaluator, evaluations: int, lacking: Callable[[RuleTarget, str], None]) -> bool:
+        """Resolve the conditions for this many evaluations at once; return whether they were not resolved yet.
+
+        `lacking` is called with each target that is not judged because a fact is unknown, and with the fact.
+        """
+        if self.parts is not None and evaluations <= self._evaluations:
+            return False
+        self.parts, self._evaluations = [*self._make_parts(judge, evaluations, lacking)], evaluations
+        return True
 
     def advance(
-        self,
-        judge: RuleEvaluator,
-        at: Times,
-        lacking: Callable[[RuleTarget, str], None],
-        covered: Callable[[RuleTarget, int], int | None],
+        self, judge: RuleEvaluator, at: Times, covered: Callable[[RuleTarget, int], int | None]
     ) -> Iterator[StateChange]:
-        """Evaluate the rule at the times `at`, and yield the changes of state.
+        """Evaluate the prepared rule at the times `at`, and yield the changes of state.
 
-        `lacking` is called with each target that is not judged because a fact is unknown, and with the fact. `covered`
-        returns how much (ns) of a rule's window samples cover at an evaluation; None for a whole window.
+        `covered` returns how much (ns) of a rule's window samples cover at an evaluation; None for a whole window.
         """
-        if self._parts is None or len(at) > self._evaluations:
-            self._parts, self._evaluations = [*self._make_parts(judge, len(at), lacking)], len(at)
-        for part, rows in self._parts:
+        for part, rows in self.parts or ():
             matrix = judge.evaluate_batch(part, at)
             if self.retired[rows].any():
                 matrix = matrix.without(self.retired[rows][:, np.newaxis])
@@ -91,7 +94,8 @@ class RuleBatch:
                 self.values[rows] = matrix.values[:, -1]
                 self.has_data[rows] = matrix.enter[:, -1] != NO_DATA
                 self.odd[rows] = matrix.impossible[:, -1]
-            yield from self._step(matrix, rows, covered)
+            if self.states[rows].any() or (matrix.enter == TRUE).any():
+                yield from self._step(matrix, rows, covered)
 
     def _make_parts(
         self, judge: RuleEvaluator, evaluations: int, lacking: Callable[[RuleTarget, str], None]

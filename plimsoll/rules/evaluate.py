@@ -39,7 +39,7 @@ from plimsoll.rules.signal_finder import (
     list_facts,
     list_read_series,
 )
-from plimsoll.rules.signal_values import Facts, Layout, SignalValues
+from plimsoll.rules.signal_values import Facts, JoinedLayouts, Layout, SignalValues
 from plimsoll.rules.states import TRUE, State, Truth, Truths, run
 from plimsoll.rules.subjects import Subject
 from plimsoll.rules.window import Together, is_idle
@@ -110,6 +110,14 @@ class SubjectBatch(NamedTuple):
     idle: _Idle | None
     joint: list[_Joint]
     borders: Sequence[tuple[int, int]]
+
+    @property
+    def layouts(self) -> Iterator[Layout]:
+        """The layouts of all values that the rule's conditions need."""
+        yield self.layout
+        yield from (joint.layout for joint in self.joint)
+        for idle in (self.idle, *(joint.idle for joint in self.joint)):
+            yield from (idle.rates, idle.counts) if idle else ()
 
 
 @dataclass(frozen=True)
@@ -277,6 +285,14 @@ class RuleEvaluator:
             [self._resolve_joint(condition, subjects) for condition in conditions],
             borders,
         )
+
+    def join_layouts(self, parts: Iterable[SubjectBatch], evaluations: int) -> list[JoinedLayouts]:
+        """Return the layouts of batches joined, for `compute_joined`; valid as long as the batches are."""
+        return self._values.join_layouts((layout for part in parts for layout in part.layouts), evaluations)
+
+    def compute_joined(self, joined: Iterable[JoinedLayouts], at: Times) -> None:
+        """Compute the values of joined layouts at once, before `evaluate_batch` at the same times (the same array)."""
+        self._values.compute_joined(joined, at)
 
     def evaluate_batch(self, part: SubjectBatch, at: Times) -> ConditionMatrix:
         """Return a batch's conditions at the times `at`, without times in `borders` at which there is no data."""

@@ -1,6 +1,6 @@
 """The values of a condition for several subjects at once: one row for each source, one column for each evaluation."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import field, replace
 from functools import partial
 from typing import NamedTuple, TypeAlias
@@ -8,6 +8,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from plimsoll.model.group_pairs import group_pairs
 from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.log import Stretch, Times, Values, mark_within
 from plimsoll.model.samples import Samples
@@ -47,6 +48,7 @@ from plimsoll.rules.window import (
 
 _MOST_SAMPLES = 4_000_000  # that are computed at once; more need memory and are no faster
 _MOST_CACHED = 4_000_000  # values of conditions, for other rules with the same condition
+_MOST_JOINED = 20_000  # values of one reduction that are computed at once; more need memory and are no faster
 _LARGEST = 2**62  # of a number in an array, with room for sums
 Recorded: TypeAlias = ResolvedRecording | ResolvedRequestTime
 Facts = Callable[[Subject, Fact], float]
@@ -112,6 +114,9 @@ class Layout(NamedTuple):
         return self._replace(over=step, by_window=by_window, in_parts=in_parts)
 
 
+JoinedLayouts: TypeAlias = tuple[Layout, Sequence[Layout]]  # the layout of all sources of some, and these
+
+
 class _ConditionCache:
     """A cache of condition values, by evaluation times, sources and reduction.
 
@@ -154,7 +159,7 @@ class SignalValues:
     _bounds: dict[int, WindowBounds] = field(init=False, default_factory=dict[int, WindowBounds])  # of the last times
     _cache: _ConditionCache = field(init=False, default_factory=_ConditionCache)
 
-    def windows(self, condition: Condition, source: ResolvedSource) -> Windows:
+    def windows(self, condition: "Condition | Layout", source: ResolvedSource) -> Windows:
         """Return a source's window (ns, at least two intervals), and windows of stretches with another interval."""
         longest, parts = self._find_intervals(source)
         window = max(condition.over, 2 * longest)
@@ -184,8 +189,8 @@ class SignalValues:
         """
         return self.of(self.layout(condition, sources), at)
 
-    def layout(self, condition: Condition, sources: Sequence[ResolvedSource]) -> Layout:
-        """Return the plan to compute a condition for these sources."""
+    def layout(self, condition: "Condition | Layout", sources: Sequence[ResolvedSource]) -> Layout:
+        """Return the plan to compute a condition, or the reduction of another plan, for these sources."""
         in_parts: list[tuple[int, ResolvedSource, Windows]] = []
         by_window: dict[int, list[int]] = {}
         for row, source in enumerate(sources):
@@ -204,6 +209,24 @@ class SignalValues:
         if not len(at):
             return np.empty((len(layout.sources), 0))
         return self._cache.values(layout, at, self._compute_values)
+
+    def join_layouts(self, layouts: Iterable[Layout], evaluations: int) -> list[JoinedLayouts]:
+        """Return layouts with the same reduction and length of window joined, so that each is computed at once."""
+        joined: list[JoinedLayouts] = []
+        different = {(*map(id, layout.sources), layout.reduce, layout.over): layout for layout in layouts}
+        for alike in group_pairs(((layout.reduce, layout.over), layout) for layout in different.values()).values():
+            most = max(1, _MOST_JOINED // evaluations)
+            numbers = np.cumsum([len(layout.sources) for layout in alike]) // most
+            for parts in group_pairs(zip(numbers.tolist(), alike, strict=True)).values():
+                joined.append((self.layout(parts[0], [source for part in parts for source in part.sources]), parts))
+        return joined
+
+    def compute_joined(self, joined: Iterable[JoinedLayouts], at: Times) -> None:
+        """Compute the values of joined layouts at the times `at`, which `of` returns then."""
+        for whole, parts in joined:
+            ends = np.cumsum([len(part.sources) for part in parts])[:-1]
+            for part, rows in zip(parts, np.split(self._compute_values(whole, at), ends), strict=True):
+                self._cache.values(part, at, lambda *_, rows=rows: rows)
 
     def _compute_values(self, layout: Layout, at: Times) -> Values:
         values = np.full((len(layout.sources), len(at)), np.nan)
