@@ -1,5 +1,6 @@
 """Writes the two simulated runs of the study, each a folder with a log per host and plimsoll.toml."""
 
+import tempfile
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -9,9 +10,14 @@ import numpy as np
 from plimsoll.demo.ocs import TIME_S, simulate
 from plimsoll.demo.site import BIAS_MINUTES, ZONE, Array, DemoServer
 from plimsoll.demo.study import CORES, DURATION_S, INTERVAL_S, LOGON_RATE, SETUPS, STEADY_FROM_S, StudySetup
+from plimsoll.hosts.run_to_store import run_to_store
 from plimsoll.ingest.convert.write_pdh import WallClock, write_pdh
+from plimsoll.ingest.read import find_logs, read_files
+from plimsoll.ingest.reading import ReadOptions
+from plimsoll.ingest.runs.load import load
 from plimsoll.model.atomic import write_atomically
 from plimsoll.model.times import SECOND, convert_to_instant
+from plimsoll.store.store import Store
 
 CLOCK = WallClock("W. Europe Standard Time", BIAS_MINUTES)
 FIRST_DAY = datetime(2008, 1, 15, 10, 2, tzinfo=ZONE)
@@ -82,3 +88,11 @@ def write_facts(
             lines.append(f'"{instance}" = {{ spindles = {array.spindles}{raid}{drive} }}')
     with write_atomically(folder / FACTS) as partial:
         partial.write_text("\n".join(lines) + "\n", encoding="utf-8", newline="\n")
+
+
+def load_demo_runs(store: Store) -> None:
+    """Load the two demo runs, which are named by the memory of their simulated servers, into a store."""
+    with tempfile.TemporaryDirectory(prefix="plimsoll-demo-runs-", ignore_cleanup_errors=True) as folder:
+        for logs in write_runs(Path(folder)):
+            contents = read_files(find_logs([logs]), ReadOptions(), whole=True)
+            load(store, run_to_store(contents, f"demo {logs.name}", {}, None, None), contents.logs)

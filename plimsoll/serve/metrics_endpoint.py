@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from plimsoll.receive.exporters import otlp, remote_write
+from plimsoll.model.lazy_imports import import_later
 from plimsoll.receive.exporters.translate import AcceptedMetrics, NotMetrics, TooManySamples, Translator
 from plimsoll.receive.line_protocol.parse import Parsed
 from plimsoll.serve.request_body import DamagedBody, TooLarge, gunzip, unpack_snappy
@@ -28,6 +28,9 @@ _DELTAS = "sums are sent as deltas, which are left out; send them cumulative (th
 _NO_ROOM = "too many series; raise limits.series in up.toml if they are yours"
 # Returns the metrics in a body, which may be uncompressed to this many bytes.
 Read: TypeAlias = Callable[[bytearray, int], AcceptedMetrics]
+
+# Not imported until somebody sends such metrics: protobuf takes 5 MB.
+otlp, remote_write = map(import_later, ("plimsoll.receive.exporters.otlp", "plimsoll.receive.exporters.remote_write"))
 
 
 class MetricsEndpoint:

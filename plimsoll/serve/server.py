@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
+from functools import cached_property
 from http import HTTPStatus
 from importlib.metadata import version
 
@@ -18,8 +19,8 @@ from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
-from starlette.routing import BaseRoute, Route
-from starlette.types import ASGIApp
+from starlette.routing import BaseRoute, Match, Route
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from plimsoll.alerting.health import Health, HostState
 from plimsoll.model.errors import Unreachable, Unusable
@@ -86,6 +87,30 @@ def create_app(
         lifespan=lifespan,
     )
     return SecurityHeaders(app)  # also on answers to internal errors
+
+
+class LazyRoutes(BaseRoute):
+    """Routes that are built at the first request that no earlier route takes.
+
+    Pages take 50 MB and a second's work at each evaluation, which a server without visitors does not need.
+    """
+
+    def __init__(self, build: Callable[[], Sequence[BaseRoute]]) -> None:
+        self._build = build
+
+    @cached_property
+    def _routes(self) -> Sequence[BaseRoute]:
+        return self._build()
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        """Return the best match of the routes, the first of several."""
+        matches = [(*route.matches(scope), route) for route in self._routes]
+        match, child, route = max(matches, key=lambda found: found[0].value)
+        return match, {**child, "route": route}
+
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle a request by the route that matched."""
+        await scope["route"].handle(scope, receive, send)
 
 
 def _list_recent_series(store: Store) -> Sequence[Series]:

@@ -48,7 +48,7 @@ from plimsoll.serve.credentials import Credentials
 from plimsoll.serve.limits import RequestLimits
 from plimsoll.serve.listen import Listen, PublicAddress
 from plimsoll.serve.principals import Role, RolesOf
-from plimsoll.serve.server import create_app
+from plimsoll.serve.server import LazyRoutes, create_app
 from plimsoll.serve.serving import Certificate, Serving
 from plimsoll.store.store import Store
 from plimsoll.up import overview, reloading
@@ -279,7 +279,7 @@ class Up:
         access = Access(listen, self._credentials, names, owner_only, login, url, proxy)
         pages = [
             reloading.make_route(self.reload, self._record_owner),
-            *(() if owner_only else self._setup.pages(self._watched)),
+            *(() if owner_only else [LazyRoutes(lambda: self._setup.pages(self._watched))]),
         ]
         app = create_app(
             self._store, self._writing, access, self._compute_health, self._limits, pages, self._translators[1]

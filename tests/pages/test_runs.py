@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from plimsoll.cli.commands.up import load_demo_runs
+from plimsoll.demo.runs import load_demo_runs
 from plimsoll.ingest.read import find_logs, read_files
 from plimsoll.ingest.reading import ReadOptions
 from plimsoll.ingest.runs.load import load

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import typer
+from starlette.routing import BaseRoute
 
 from plimsoll.alerting.rule_targets import Site
 from plimsoll.api import data_folder
@@ -21,19 +22,13 @@ from plimsoll.api.store_address import store_address
 from plimsoll.cli import args
 from plimsoll.cli.console import print_line, print_notice
 from plimsoll.collect.collector import Collector
-from plimsoll.demo import live_host
-from plimsoll.demo.runs import write_runs
 from plimsoll.hosts import overlay
 from plimsoll.hosts import settings as host_settings
 from plimsoll.hosts.facts import ConfiguredFacts
-from plimsoll.hosts.run_to_store import run_to_store
-from plimsoll.ingest.read import find_logs, read_files
-from plimsoll.ingest.reading import ReadOptions
-from plimsoll.ingest.runs.load import load as load_run
 from plimsoll.model.errors import Unusable
+from plimsoll.model.lazy_imports import import_later
 from plimsoll.model.points import Points
 from plimsoll.model.remark import format_count
-from plimsoll.pages.application import list_routes
 from plimsoll.rules.load import Catalogue, load
 from plimsoll.serve import credentials
 from plimsoll.serve.credentials import CredentialUse
@@ -49,7 +44,11 @@ from plimsoll.up.running import OnlyOne
 from plimsoll.up.service import control_events
 from plimsoll.up.settings import StoreSettings, UpSettings
 from plimsoll.up.up import Setup, Source, Up
+from plimsoll.up.watched import Watched
 
+# Not imported until somebody visits, or for a demo.
+application = import_later("plimsoll.pages.application")
+live_host, demo_runs = map(import_later, ("plimsoll.demo.live_host", "plimsoll.demo.runs"))
 _TICK_S = 1.0
 _OPEN_FILES = 4096  # more than serve.limits.Limits.connections
 
@@ -222,7 +221,7 @@ def _run(options: UpOptions, folder: Path, lock: OnlyOne, listen: Listen, certif
             collector.host if collector else None,
             certificate,
             options.allowed_hosts,
-            pages=list_routes,
+            pages=_list_page_routes,
             url=PublicAddress.parse(options.url) if options.url else None,
             read=lambda: _load_host_settings(options.config, folder, catalogue),
             silent=lambda: collector.silent if collector else {},
@@ -230,7 +229,7 @@ def _run(options: UpOptions, folder: Path, lock: OnlyOne, listen: Listen, certif
         server = Up(setup, lock, store, site, configured)
         try:
             if options.demo:
-                load_demo_runs(store)
+                demo_runs.load_demo_runs(store)
                 server.put(live_host.simulate_points(started, started - live_host.BACK, started))
             server.start()
             _greet(options, server, setup, store, configuration)
@@ -247,6 +246,10 @@ def _run(options: UpOptions, folder: Path, lock: OnlyOne, listen: Listen, certif
             server.stop()
     finally:
         store.close()
+
+
+def _list_page_routes(watched: Watched) -> Sequence[BaseRoute]:
+    return application.list_routes(watched)
 
 
 def _load_host_settings(config: Path | None, folder: Path, catalogue: Catalogue) -> tuple[Site, ConfiguredFacts]:
@@ -341,14 +344,6 @@ def _show(name: str, secret: str, use: CredentialUse = CredentialUse.SAMPLES) ->
     again = f"--new-{name}" if use is CredentialUse.SAMPLES else f"--new-{name} --token-for {use}"
     print_line(f"  {name:<9} {secret}", indent=12)
     print_line(f"            {text}; it is shown only now: plimsoll up {again} makes another", indent=12)
-
-
-def load_demo_runs(store: Store) -> None:
-    """Load the two demo runs, which are named by the memory of their simulated servers, into a store."""
-    with tempfile.TemporaryDirectory(prefix="plimsoll-demo-runs-", ignore_cleanup_errors=True) as folder:
-        for logs in write_runs(Path(folder)):
-            contents = read_files(find_logs([logs]), ReadOptions(), whole=True)
-            load_run(store, run_to_store(contents, f"demo {logs.name}", {}, None, None), contents.logs)
 
 
 def has_browser(environment: Mapping[str, str], platform: str = sys.platform) -> bool:

@@ -1,7 +1,7 @@
 """The content of the health page, prepared once for all viewers: the last evaluation, and the values of an hour.
 
-The values of each evaluation are added even if nobody has the page open. At the start, the values before the first
-evaluation are read from the store in the background.
+From the first visit of any page on, the values of each evaluation are added even if nobody has the page open. The
+values before that are read from the store in the background.
 """
 
 import logging
@@ -61,7 +61,7 @@ class LatestHealth:
         self._seen = -_SEEN_S
         self._ends = Event()
         self._reader: Thread | None = None
-        self._follower = Thread(target=self._follow, name="health follower")
+        self._follower = Thread(target=self._follow, name="health follower", daemon=True)
         self._follower.start()
         watched.closing.callback(self._end)
 
