@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable
 from http import HTTPStatus
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -29,8 +29,11 @@ _NO_ROOM = "too many series; raise limits.series in up.toml if they are yours"
 # Returns the metrics in a body, which may be uncompressed to this many bytes.
 Read: TypeAlias = Callable[[bytearray, int], AcceptedMetrics]
 
-# Not imported until somebody sends such metrics: protobuf takes 5 MB.
-otlp, remote_write = map(import_later, ("plimsoll.receive.exporters.otlp", "plimsoll.receive.exporters.remote_write"))
+if TYPE_CHECKING:
+    from plimsoll.receive.exporters import otlp, remote_write
+else:  # not imported until somebody sends such metrics, as protobuf takes 5 MB
+    names = "plimsoll.receive.exporters.otlp", "plimsoll.receive.exporters.remote_write"
+    otlp, remote_write = map(import_later, names)
 
 
 class MetricsEndpoint:

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from email.utils import formatdate
 from functools import partial
 from pathlib import Path
 from threading import Event, Thread
@@ -108,7 +109,7 @@ class Certificate:
 
 
 class _Server(uvicorn.Server):
-    """A uvicorn server that wakes once a second (for the header Date) and when it stops, not ten times a second."""
+    """A uvicorn server that waits until it stops, where uvicorn wakes ten times a second."""
 
     _wake: Callable[[], object] = staticmethod(lambda: None)
 
@@ -122,9 +123,8 @@ class _Server(uvicorn.Server):
         """Wait until `stop` is called."""
         stopping = asyncio.Event()
         self._wake = partial(asyncio.get_running_loop().call_soon_threadsafe, stopping.set)
-        while not await self.on_tick(0):
-            with suppress(TimeoutError):
-                await asyncio.wait_for(stopping.wait(), 1)
+        if not self.should_exit:
+            await stopping.wait()
 
 
 class Serving:
@@ -271,6 +271,7 @@ def make_guarded_protocol(
         def data_received(self, data: bytes) -> None:
             # uvicorn's own limit, on idle connections, ends at the first byte.
             self._expect_head()
+            self.server_state.default_headers = [(b"date", formatdate(usegmt=True).encode())]
             super().data_received(data)
             self._check_head()
 

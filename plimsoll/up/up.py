@@ -404,7 +404,8 @@ class Up:
             now = time.time_ns()
             for source in (*self._setup.sources, self._checks.collect):
                 try:
-                    self._writing.put(source(now)).result(_WRITTEN_WITHIN_S)
+                    if len(points := source(now)):
+                        self._writing.put(points).result(_WRITTEN_WITHIN_S)
                 except Busy:
                     _log.warning("more samples wait to be written than are held: those of this computer are left out")
                 except (NotWritten, TimeoutError) as error:

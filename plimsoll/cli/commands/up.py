@@ -11,6 +11,7 @@ from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 from starlette.routing import BaseRoute
@@ -46,9 +47,13 @@ from plimsoll.up.settings import StoreSettings, UpSettings
 from plimsoll.up.up import Setup, Source, Up
 from plimsoll.up.watched import Watched
 
-# Not imported until somebody visits, or for a demo.
-application = import_later("plimsoll.pages.application")
-live_host, demo_runs = map(import_later, ("plimsoll.demo.live_host", "plimsoll.demo.runs"))
+if TYPE_CHECKING:
+    from plimsoll.demo import live_host
+    from plimsoll.demo import runs as demo_runs
+    from plimsoll.pages import application
+else:  # not imported until somebody visits, or for a demo
+    application = import_later("plimsoll.pages.application")
+    live_host, demo_runs = map(import_later, ("plimsoll.demo.live_host", "plimsoll.demo.runs"))
 _TICK_S = 1.0
 _OPEN_FILES = 4096  # more than serve.limits.Limits.connections
 
