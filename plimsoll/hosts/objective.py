@@ -9,12 +9,15 @@ from dataclasses import replace
 from math import isfinite
 from typing import Annotated, Literal
 
+import numpy as np
+
 from plimsoll.hosts.overrides import Length
 from plimsoll.model.errors import escape
 from plimsoll.model.file_models import FieldBounds, FieldParser, entry, file_model, parse_content
 from plimsoll.model.lazy_imports import pydantic
+from plimsoll.model.log import Log
 from plimsoll.model.series import LOAD_DRIVER
-from plimsoll.model.times import parse_duration
+from plimsoll.model.times import SECOND, parse_duration
 from plimsoll.rules.schema.field_types import Healthy, Severity
 from plimsoll.rules.schema.pack import AppliesTo, Citation, Pack, Rule
 from plimsoll.rules.schema.signal import RequestRate, Signal, Source
@@ -32,6 +35,7 @@ _MEASURES: Mapping[Measure, tuple[str, str, str, str]] = {
 }
 _OPERATOR = ("<", ">", "=", "≤", "≥")
 _MOST_SLUG = 40
+_ENOUGH_FAILED = 10  # our choice
 
 
 def _limit_in(unit: str, example: str) -> FieldParser:
@@ -109,15 +113,16 @@ def parse_time_limits(typed: Sequence[str]) -> dict[str, float]:
     return limits
 
 
-def make_objective(settings: ObjectiveSettings) -> Pack | None:
+def make_objective(settings: ObjectiveSettings, logs: Sequence[Log] = ()) -> Pack | None:
     """Return a pack with the rules of an objective; None if the objective sets no limit.
 
-    The pack defines a signal for each limit on a single operation.
+    The pack defines a signal for each limit on a single operation. A limit on failed requests is judged over windows in
+    which the requests of `logs` can show it.
     """
     if not (settings.operations or settings.set_limits):
         return None
     rules = [
-        _make_rule(settings, f"{PACK}-{measure.replace('_', '-')}", _MEASURES[measure][1], measure, limit)
+        _make_rule(settings, f"{PACK}-{measure.replace('_', '-')}", _MEASURES[measure][1], measure, limit, logs)
         for measure, limit in settings.set_limits.items()
     ]
     signals: dict[str, Signal] = {}
@@ -130,7 +135,7 @@ def make_objective(settings: ObjectiveSettings) -> Pack | None:
             id_ = f"{PACK}-{measure.replace('_', '-')}-{slug}"
             id_ = f"{id_}-{number}" if id_ in taken else id_
             taken.add(id_)
-            rules.append(_make_rule(settings, id_, name, measure, limit))
+            rules.append(_make_rule(settings, id_, name, measure, limit, logs, escape(operation)))
     return Pack(
         pack=PACK,
         title="Objective",
@@ -141,8 +146,19 @@ def make_objective(settings: ObjectiveSettings) -> Pack | None:
     )
 
 
-def _make_rule(settings: ObjectiveSettings, id_: str, signal: str, measure: Measure, limit: Healthy) -> Rule:
-    """Return the rule for one limit of the objective on `signal`; `measure` is the limit's field in the table."""
+def _make_rule(
+    settings: ObjectiveSettings,
+    id_: str,
+    signal: str,
+    measure: Measure,
+    limit: Healthy,
+    logs: Sequence[Log],
+    operation: str | None = None,
+) -> Rule:
+    """Return the rule for one limit of the objective on `signal`; `measure` is the limit's field in the table.
+
+    `operation` is None for a limit on all requests.
+    """
     waits = measure != "errors"
     summary = "Requests took longer than the objective allows." if waits else "More requests failed than may."
     rule = Rule(
@@ -155,7 +171,29 @@ def _make_rule(settings: ObjectiveSettings, id_: str, signal: str, measure: Meas
         look_at=("client.requests", "client.in_flight") if waits else ("client.requests", "client.errors"),
         sources=(Citation(document="plimsoll.toml", place="[objective]"),),
     )
-    return replace(rule, over=settings.over, for_=settings.for_)
+    over = settings.over if waits else _choose_window(settings, limit.limit, logs, operation)
+    return replace(rule, over=over, for_=settings.for_)
+
+
+def _choose_window(settings: ObjectiveSettings, limit: float, logs: Sequence[Log], operation: str | None) -> int:
+    """Return the window (ns) of a limit (%) on failed requests: at least `over`, at most the time of the requests.
+
+    It is so long that ten failures on average are at the limit (our choice): one failure among few requests says
+    nothing about a share.
+    """
+    columns = [
+        (log, values)
+        for log in logs
+        for series, values in zip(log.series, log.columns, strict=True)
+        if (series.measurement, series.field) == (LOAD_DRIVER[operation is not None], "requests")
+        and series.tag("operation") == operation
+    ]
+    answered = sum(float(np.nansum(values)) * (log.interval or 0) / SECOND for log, values in columns)
+    if not answered or not limit:
+        return settings.over
+    length = int(np.ptp(np.concatenate([log.times[values > 0] for log, values in columns])))
+    needed = length * _ENOUGH_FAILED / (answered * limit / 100)
+    return max(settings.over, min(round(needed), length - settings.for_))
 
 
 def _make_operation_signal(operation: str, measure: Measure) -> Signal:
@@ -166,6 +204,6 @@ def _make_operation_signal(operation: str, measure: Measure) -> Signal:
         unit=unit,
         meaning=f"{title} of the requests {shown} of the load driver.",
         highest=100 if unit == "%" else None,
-        weight=RequestRate(rate="client.requests") if measure == "response_mean" else None,
+        weight=RequestRate(rate="client.requests") if measure in ("response_mean", "errors") else None,
         sources=(Source(measurement=LOAD_DRIVER[1], field=field, tags={"operation": shown}),),
     )

@@ -53,7 +53,7 @@ def review_logs(
     recordings = recordings._replace(logs=chosen.logs, remarks=[*recordings.remarks, *chosen.remarks])
     refuse_unnamed(recordings.logs)
     # plimsoll.toml may also set rules and phases of shipped packs, for other reviews of these logs.
-    goal = make_objective(run_settings.objective)
+    goal = make_objective(run_settings.objective, recordings.logs)
     packs = (*catalogue.packs, goal) if goal else catalogue.packs
     signals = {**catalogue.signals, **goal.signals} if goal else catalogue.signals
     rules = {**load().rules, **catalogue.rules, **({rule.id: rule for rule in goal.rules} if goal else {})}

@@ -269,7 +269,8 @@ def _describe_sparse(findings: Sequence[Finding], span: int) -> Iterator[str]:
     for finding in findings:
         kept_to_phase = finding.rule.phase and finding.track is not None and finding.track.is_phase_determined
         if finding.severe and finding.outcome == Outcome.WITHIN and finding.track and not kept_to_phase:
-            judged = finding.track.judged * EVALUATION_INTERVAL
+            # The first window reaches back over what it is judged by.
+            judged = finding.track.judged * EVALUATION_INTERVAL + finding.rule.over
             if 2 * judged < span:
                 names[f"{format_subject_title(finding)} ({format_duration(judged)} of {format_duration(span)})"] = None
     if names:

@@ -60,6 +60,17 @@ def test_an_objective_that_is_missed_makes_the_run_not_healthy(tmp_path, objecti
     assert json.loads(review_result.to_json())["verdict"] == "not-healthy"
 
 
+@pytest.mark.parametrize("limit", ["errors", "operations.pay.errors"])
+def test_a_failure_among_few_requests_is_no_share_of_all(tmp_path, limit):
+    """One in a minute of 240 is 0.4 %, and one in 4,800 of the run 0.02 %."""
+    objective = f'\n[objective]\n{limit} = "< 0.1 %"\n'
+    result = _run(tmp_path, objective, failed=lambda at: at == 2401, seconds=1200)
+    assert [rule.state for rule in result.document.rules if rule.rule.startswith("objective-errors")] == ["held"]
+    assert "Judged for less than half of the run: Share of failed" not in result.headline
+    result = _run(tmp_path, objective, failed=lambda at: at % 401 == 0, seconds=1200)
+    assert [rule.state for rule in result.document.rules if rule.rule.startswith("objective-errors")] == ["crossed"]
+
+
 def test_what_the_results_do_not_have_leaves_the_verdict_open(tmp_path):
     result = _run(tmp_path, '\n[objective.operations."no such page"]\nresponse_p95 = "1 s"\n')
     assert result.verdict == "unknown"
