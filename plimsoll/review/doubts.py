@@ -120,10 +120,10 @@ def doubt_undecided(findings: Iterable[Finding]) -> Iterator[Doubt]:
     items = [finding for finding in findings if finding.severe and finding.undecided]
     if items:
         which = "a threshold that was" if len(items) == 1 else f"{len(items):,} thresholds that were"
-        first = describe_breach(items[0]).removesuffix(".")
-        counts = describe_counting(items[0])
+        longest = max(items, key=lambda finding: finding.time_crossed)
+        first, counts = describe_breach(longest).removesuffix("."), describe_counting(longest)
         text = f"the recording is too short to judge {which} crossed in it: {first}, and {counts}"
-        yield Doubt(text, about=items[0])
+        yield Doubt(text, about=longest)
 
 
 def doubt_unfinished(findings: Iterable[Finding], end: int | None, ramp_down: int | None = None) -> Iterator[Doubt]:

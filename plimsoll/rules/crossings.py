@@ -95,9 +95,9 @@ class CrossingColumns(Sequence[Crossing]):
     def of_samples(self, samples: Samples, healthy: Healthy, window: int, *, in_window: bool) -> "CrossingColumns":
         """Return the crossings of a mean, each from the first to the last sample past the limit.
 
-        Samples before a crossing count if one of the last `window` (ns), and all from them on, are past the limit; with
-        `in_window` only those of the window, as further conditions may have held the rule back before. A sample is the
-        mean since the sample before.
+        Those that meet are one. Samples before a crossing count if one of the last `window` (ns), and all from them on,
+        are past the limit; with `in_window` only those of the window, as further conditions may have held the rule back
+        before. A sample is the mean since the sample before.
         """
         times, past = samples.times, ~healthy.holds(samples.values)
         if not past.any() or not len(self):
@@ -114,8 +114,15 @@ class CrossingColumns(Sequence[Crossing]):
         counts = (first <= last) & (begin >= 0)
         starts = np.where(counts, np.maximum(times[first] - (samples.interval or 0), times[0]), self.starts)
         ends = np.where(counts, times[last], self.ends)
-        starts[1:] = np.maximum(starts[1:], ends[:-1])
-        return replace(self, starts=starts, ends=ends)
+        first = np.flatnonzero(np.append([True], starts[1:] > ends[:-1]))
+        sign, weights = -1 if healthy.worse == "lower" else 1, self.durations + EVALUATION_INTERVAL
+        return replace(
+            self[first],
+            starts=starts[first],
+            ends=np.maximum.reduceat(ends, first),
+            worst=sign * np.maximum.reduceat(sign * self.worst, first),
+            means=np.add.reduceat(weights * self.means, first) / np.add.reduceat(weights, first),
+        )
 
     def longest(self, count: int) -> "CrossingColumns":
         """Return at most `count` crossings: the longest, in descending order of duration."""

@@ -13,7 +13,7 @@ from plimsoll.rules.subjects import Subject
 
 # Our choices.
 _GROWN = 2.5  # times the value under low load
-_FAR = 5.0  # times the limit; as many where there is none
+_FAR = 5.0  # times the limit; as many where there is none, as fewer grow by chance
 _MANY_TIMES = 10.0
 _COUNTS = ("requests", "messages", "connections", "threads", "processes")
 _TIMES = ("ms", "s")
@@ -87,4 +87,4 @@ def _find_named_waits(measured: Measured, load: LoadResponse) -> Iterator[Waitin
             continue
         subject = Subject(measured.review.host_of(series), series.tag("instance"))
         name = series.path or f"{series.measurement} {series.field}"
-        yield Waiting(Figure(name, name, "", subject, value, before), value >= max(_GROWN * before, 1.0), long=False)
+        yield Waiting(Figure(name, name, "", subject, value, before), value >= max(_GROWN * before, _FAR), long=False)

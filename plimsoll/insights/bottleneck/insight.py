@@ -163,17 +163,16 @@ def _find_doubted_value(bottleneck: Bottleneck | None) -> LimitedValue | None:
 
 
 def _describe_full_processor(bottleneck: Bottleneck | None) -> tuple[str, ...]:
-    """Return a sentence on a full processor that is not certainly the bottleneck; empty if a limit was crossed."""
-    use = bottleneck.limiting if bottleneck is not None else None
-    if bottleneck is None or use is None or bottleneck.confident or bottleneck.evidence.crossed:
+    """Return sentences on full processors that are not certainly the bottleneck; empty if a limit was crossed."""
+    if bottleneck is None or bottleneck.evidence.crossed:
         return ()
     texts = {
-        ONE_PROCESS: f"The process {use.instance} of {use.host} uses all of one processor: what waits for it goes no "
-        "faster.",
-        ONE_PROCESSOR: f"One processor of {use.host} ({use.instance}) is full while others have room: what runs on it "
-        "goes no faster.",
+        ONE_PROCESS: "The process {} of {} uses all of one processor: what waits for it goes no faster.",
+        ONE_PROCESSOR: "Processor {} of {} is full while others have room: what runs on it goes no faster.",
     }
-    return (texts[use.aspect],) if use.aspect in texts else ()
+    certain = bottleneck.limiting if bottleneck.confident else None
+    uses = [use for use in bottleneck.evidence.resources if use.used_up and use is not certain and use.aspect in texts]
+    return tuple(texts[use.aspect].format(use.instance, use.host) for use in uses)
 
 
 def summarize_bottleneck(bottleneck: Bottleneck) -> str:

@@ -26,6 +26,7 @@ _ALIKE = 2  # rows: below, the clocks agree
 _LEAST_LOAD = 0.1  # of the load that was reached: below there is next to none
 _REACHED = 0.9  # the quantile that is taken for it
 _WORKS_ON, _BUSY = 0.75, 5.0  # of the processor time under the load, and in %: the load goes on
+_NOTABLE_REST = 180 * SECOND
 _AFTER = 60 * SECOND  # the last requests may be at work for so long
 
 
@@ -51,9 +52,10 @@ def judge_end(recorded: RecordedSignals, start: int, end: int) -> Iterator[Drive
     """
     loaded = find_loaded_span(recorded)
     rest = end - loaded[1] if loaded else 0
-    if not loaded or rest <= compute_long_absence(end - start) or is_without_common_time(recorded):
+    is_long = rest > compute_long_absence(end - start)
+    if not loaded or rest < _NOTABLE_REST or is_without_common_time(recorded):
         return
-    for subject, samples in recorded.of("cpu.busy").items():
+    for subject, samples in recorded.of("cpu.busy").items() if is_long else ():
         spans = loaded, (loaded[1] + _AFTER, end)
         before, after = (compute_median(samples.present.between(*span).values) for span in spans)
         if after >= max(_WORKS_ON * before, _BUSY):
