@@ -5,21 +5,17 @@ from collections.abc import Iterator
 import numpy as np
 
 from plimsoll.insights.bottleneck.load_response import LoadResponse
-from plimsoll.insights.bottleneck.measured import Measured, compute_median_in
+from plimsoll.insights.bottleneck.measured import Measured
 from plimsoll.insights.bottleneck.resource_use import Figure, make_figure
 from plimsoll.insights.leading_signals import find_smallest_change
 from plimsoll.model.lazy_dataclass import dataclass
-from plimsoll.rules.subjects import Subject
 
 # Our choices.
 _GROWN = 2.5  # times the value under low load
-_FAR = 5.0  # times the limit; as many where there is none, as fewer grow by chance
+_FAR = 5.0  # times the limit; as many where there is none
 _MANY_TIMES = 10.0
 _COUNTS = ("requests", "messages", "connections", "threads", "processes")
 _TIMES = ("ms", "s")
-# English words in names of counters without a signal that count waiting requests, or their time.
-_WAITING_WORDS = ("queue", "queued", "latency", "response time", "wait time", "pending", "outstanding", "blocked")
-_OF_DEVICES = ("PhysicalDisk", "LogicalDisk", "Network Interface", "Network Adapter", "Processor", "System", "Memory")
 
 
 @dataclass(frozen=True)
@@ -51,7 +47,7 @@ def find_waits(measured: Measured, load: LoadResponse) -> tuple[Waiting, ...]:
         growth = value / max(before, 1e-9) if before is not None else 0.0
         return -(wait.grew + wait.long), -growth, wait.figure.unit not in _COUNTS
 
-    return tuple(sorted([*_find_signal_waits(measured, load), *_find_named_waits(measured, load)], key=order))
+    return tuple(sorted(_find_signal_waits(measured, load), key=order))
 
 
 def _find_signal_waits(measured: Measured, load: LoadResponse) -> Iterator[Waiting]:
@@ -70,21 +66,3 @@ def _find_signal_waits(measured: Measured, load: LoadResponse) -> Iterator[Waiti
             long = figure.value >= max(limit, 1.0) if queue else figure.value > limit
             grew = figure.before is not None and figure.value >= max(_GROWN * figure.before, smallest)
             yield Waiting(figure, bool(grew), bool(long))
-
-
-def _find_named_waits(measured: Measured, load: LoadResponse) -> Iterator[Waiting]:
-    """Yield as waits the counters that no signal uses, and whose names say that they count waiting requests."""
-    if load.low is None:
-        return
-    for series in measured.review.signals.unused_counters():
-        words = series.field.replace("_", " ").casefold()
-        of_device = (series.tag("objectname") or series.measurement) in _OF_DEVICES
-        if of_device or not any(word in words for word in _WAITING_WORDS):
-            continue
-        values = measured.parts.means(measured.review.signals.counter(series))
-        value, before = compute_median_in(values, load.top), compute_median_in(values, load.low)
-        if np.isnan(value) or np.isnan(before):
-            continue
-        subject = Subject(measured.review.host_of(series), series.tag("instance"))
-        name = series.path or f"{series.measurement} {series.field}"
-        yield Waiting(Figure(name, name, "", subject, value, before), value >= max(_GROWN * before, _FAR), long=False)
