@@ -37,7 +37,7 @@ from plimsoll.review.recording.host_spans import (
     find_rows_of_hosts,
     map_recordings,
 )
-from plimsoll.review.recording.host_work import find_host_work
+from plimsoll.review.recording.host_work import describe_idle_hosts, find_host_work
 from plimsoll.review.recording.impossible import (
     BadCounter,
     doubt_impossible_values,
@@ -129,13 +129,14 @@ class Review:
 
     @cached_property
     def of_load(self) -> tuple[str, ...]:
-        """Sentences on failures, delays and pauses in the results of a load driver."""
+        """Sentences on failures, delays and pauses in the results of a load driver, and on hosts without work."""
         loss = self.throughput_loss
         if not loss and not self._dips:
             loss = find_throughput_loss(self.loads, *self._part, self.question.planned, is_slight=True)
         slight = [DriverClause(loss.clause)] if loss and not loss.doubt else []
         clauses = (*self._judged_requests, *self._dips, *slight, *self._judged_end)
-        return tuple(f"{capitalize(clause)}." for clause, advice in clauses if not advice)
+        idle = () if self.question.in_operation or self.question.apart else describe_idle_hosts(self.signals)
+        return (*(f"{capitalize(clause)}." for clause, advice in clauses if not advice), *idle)
 
     @cached_property
     def _judged_requests(self) -> tuple[DriverClause, ...]:

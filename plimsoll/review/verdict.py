@@ -4,13 +4,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 from functools import cached_property
 
+import numpy as np
+
 from plimsoll.model.errors import escape
 from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.remark import capitalize, format_count, join_names
 from plimsoll.model.run import Planned
 from plimsoll.model.series import make_host_key
-from plimsoll.model.times import format_duration
-from plimsoll.review.coverage import compute_coverage
+from plimsoll.model.times import SECOND, format_duration
 from plimsoll.review.findings import CROSSED, JUDGED, Doubt, Finding, Outcome
 from plimsoll.review.judged_resources import describe_totals_alone
 from plimsoll.review.sentences import (
@@ -94,6 +95,7 @@ class Verdict(StrEnum):
 
 VERDICT_TEXTS = {Verdict.HEALTHY: "Healthy.", Verdict.NOT_HEALTHY: "Not healthy.", Verdict.UNKNOWN: "Not known."}
 _MOST_UNABLE = 3
+_DAY, _SAME_TIME = 86_400 * SECOND, 4 * 3600 * SECOND  # our choice
 
 
 def find_verdict(findings: Sequence[Finding], doubts: Sequence[Doubt]) -> Verdict:
@@ -124,6 +126,7 @@ def list_reasons(
         total = (groups[0].worst.subject and groups[0].worst.subject.instance) or ""
         if is_total(total.replace("__", "_").removesuffix("_")):  # ASP.NET's is __Total__
             sentences += [f"Only {total} was recorded, the total of all: a single one may be far worse."]
+        sentences += _advise_planned_work(groups[0])
         if further := len(groups) - 1:
             limits = "its limit" if further == 1 else "their limits"
             reason += f" {format_count(further, 'more signal')} crossed {limits}."
@@ -137,7 +140,6 @@ def list_reasons(
     else:
         reason = _describe_closest(findings)
         sentences = [
-            *_describe_low_coverage(findings),
             *_describe_unable(findings),
             *describe_totals_alone(findings),
             *_describe_sparse(findings, span - sum(work.end - work.start for work in planned if not work.rules)),
@@ -162,6 +164,15 @@ def _describe_changed_limits(findings: Sequence[Finding]) -> Iterator[str]:
     )
     if names:
         yield f"plimsoll.toml changes {format_count(len(names), 'limit')}: {join_names(list(names), _MOST_UNABLE)}."
+
+
+def _advise_planned_work(group: Group) -> Iterator[str]:
+    """Yield advice for a signal that crossed limits at one time of day on two days or more, as by a backup."""
+    starts = np.concatenate([finding.counted.starts for finding in group.findings])
+    days = len(set((starts // _DAY).tolist()))
+    if days > 1 and np.ptp((starts - starts[0] + _DAY // 2) % _DAY) <= _SAME_TIME:
+        when = f"It was so at about the same time on {days} days"
+        yield f"{when}: if a backup or the like is meant to, name its times under [[run.except]] in plimsoll.toml."
 
 
 def _describe_planned_work(planned: Sequence[Planned]) -> Iterator[str]:
@@ -275,14 +286,6 @@ def _describe_sparse(findings: Sequence[Finding], span: int) -> Iterator[str]:
                 names[f"{format_subject_title(finding)} ({format_duration(judged)} of {format_duration(span)})"] = None
     if names:
         yield f"Judged for less than half of the run: {join_names(list(names), _MOST_UNABLE)}."
-
-
-def _describe_low_coverage(findings: Sequence[Finding]) -> Iterator[str]:
-    """Yield a sentence on how many thresholds were judged, if less than a quarter of the applicable thresholds."""
-    result = compute_coverage(findings)
-    if 4 * result.judged < result.thresholds:
-        verb = "was" if result.judged == 1 else "were"
-        yield f"Only {result.judged:,} of {result.thresholds:,} thresholds that apply {verb} judged."
 
 
 def _describe_unable(findings: Sequence[Finding]) -> Iterator[str]:

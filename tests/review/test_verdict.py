@@ -173,7 +173,7 @@ def test_brief_crossings_are_closest_and_listed_with_their_times(reviewed):
     assert found["headline"] == (
         "Healthy. Every judged warning and critical threshold held; closest was Processor time of WEB01, which "
         "went above its limit for 2 min, at worst 88 % (1 min mean); it should stay below 80 %, and a crossing counts "
-        "after 5 min. Only 13 of 68 thresholds that apply were judged."
+        "after 5 min."
     )
     assert "      crossed: 2008-01-15 10:09:50–10:11:50 (2 min)" in done.out.splitlines()
     (span,) = the_rule(found, "cpu-busy")["brief_crossings"]["spans"]

@@ -119,15 +119,13 @@ def test_a_crossing_of_more_than_half_of_what_counts_is_a_doubt_in_a_short_log(r
             '["cpu"]',
             {CPU: 20},
             "Processors healthy; nothing else was judged. Every judged warning and critical threshold "
-            "held; closest was Processor time of WEB01 with 20 % (1 min mean), limit < 80 %. Only 3 "
-            "of 63 thresholds that apply were judged.",
+            "held; closest was Processor time of WEB01 with 20 % (1 min mean), limit < 80 %.",
         ),
         (
             '["memory"]',
             {MEMORY: 8000},
             "Memory healthy; nothing else was judged. Every judged warning and critical threshold held; "
-            "closest was Available memory of WEB01 with 7.81 GB (1 min mean), limit ≥ 1,000 MB. "
-            "Only 4 of 68 thresholds that apply were judged.",
+            "closest was Available memory of WEB01 with 7.81 GB (1 min mean), limit ≥ 1,000 MB.",
         ),
         (
             '["cpu", "memory"]',

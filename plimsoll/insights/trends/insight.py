@@ -135,6 +135,11 @@ def describe_trend(trend: SignalTrend) -> str:
     if trend.signal.trend == "should_rise" and limit is not None and trend.trend.start <= limit:
         text += f" While it rises it is healthy below its limit of {format_limit(limit, unit)}, too."
     reaching = _describe_reach(trend)
+    if trend.passed and trend.limit is None and (slope < 0 or unit == "%"):  # past all limits: until empty, or full
+        bound = 0 if slope < 0 else 100
+        left = 3600 * SECOND * (bound - trend.trend.end) / slope
+        is_near = 0 < left <= trend.end - trend.start
+        reaching = f"is at {format_value(bound, unit)} about {format_duration(round(left))} later" if is_near else ""
     return f"{text} At this rate it {reaching}." if reaching else text
 
 
