@@ -172,7 +172,7 @@ def _advise_planned_work(group: Group) -> Iterator[str]:
     days = len(set((starts // _DAY).tolist()))
     if days > 1 and np.ptp((starts - starts[0] + _DAY // 2) % _DAY) <= _SAME_TIME:
         when = f"It was so at about the same time on {days} days"
-        yield f"{when}: if a backup or the like is meant to, name its times under [[run.except]] in plimsoll.toml."
+        yield f"{when}. If that is a backup or other planned work, name it under [[run.except]] in plimsoll.toml."
 
 
 def _describe_planned_work(planned: Sequence[Planned]) -> Iterator[str]:

@@ -18,7 +18,8 @@ VALUES = {
     r"Memory\Pages/sec": (5, None),
     IDLE: (90, 0.5),
     LATENCY: (0.002, 0.09),
-    r"Network Interface(*)\Bytes Total/sec": (100_000, 122_000_000),
+    r"Network Interface(*)\Bytes Sent/sec": (60_000, 122_000_000),
+    r"Network Interface(*)\Bytes Received/sec": (40_000, 122_000_000),
     r"Network Interface(*)\Current Bandwidth": (10**9, None),
 }
 INSTANCES = {"Processor": "_Total", "PhysicalDisk": "0 C:", "Network Interface": "Intel[R] I219-V"}
@@ -97,7 +98,7 @@ def test_a_resource_that_limits_the_run_is_a_doubt_where_no_limit_was_crossed(re
     busy = ([97] * 54 + [20] * 6) * 6
     _, found = reviewed({SWITCHES: 900, **_good(VALUES), CPU: busy}, toml=PATIENT)
     assert found["headline"] == (
-        "Not known. 13 warning and critical thresholds held, but the processors of WEB01 limit this run. plimsoll.toml changes 3 limits: "
+        "Not known. 15 warning and critical thresholds held, but the processors of WEB01 limit this run. plimsoll.toml changes 3 limits: "
         "cpu-busy, windows-cpu-busy-critical, cpu-pinned."
     )
 
@@ -106,7 +107,7 @@ def test_a_crossing_of_more_than_half_of_what_counts_is_a_doubt_in_a_short_log(r
     columns = {path: [value] * 50 for path, value in _good(VALUES).items()}
     _, found = reviewed(columns | {CPU: [20] * 12 + [88] * 26 + [20] * 12})
     assert found["headline"] == (
-        "Not known. 12 warning and critical thresholds held, but the recording is too short to judge a threshold that was crossed in it: "
+        "Not known. 14 warning and critical thresholds held, but the recording is too short to judge a threshold that was crossed in it: "
         "Processor time of WEB01 went above its limit for 4 min 20 s, at worst 88 % (1 min mean); it should stay below "
         "80 %, and a crossing counts after 5 min."
     )

@@ -1,6 +1,6 @@
 """How near the links of a host were to their capacity."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -21,12 +21,17 @@ _DIRECTIONS = (
     ("network.sent", "network.sent_utilization"),
     ("network.received", "network.received_utilization"),
 )
+_TOTAL = (("network.bytes", "network.total_utilization"),)
+_HALF = 50  # %, as the rules: of a total below it, no direction is near its limit
 _INVENTED = 110  # %, as the rules: adapters of virtual machines invent a speed
 
 
 def examine_network(measured: Measured, host: str, load: LoadResponse) -> ResourceUse:
     """Return how near a host's network links were to their speed, by the adapter that was nearest."""
-    recorded = list(_list_utilizations(measured, host, load))
+    recorded = [*_list_utilizations(measured, host, load, _DIRECTIONS)]
+    totals = [] if recorded else [*_list_utilizations(measured, host, load, _TOTAL)]
+    if totals and (most := max((figure for figure, _ in totals), key=lambda figure: figure.value)).value < _HALF:
+        return ResourceUse("network", host, UseState.ROOM, (most,))
     invented = {figure.subject for figure, _ in recorded if figure.value > _INVENTED}
     real = [pair for pair in recorded if pair[0].value >= 0 and pair[0].subject not in invented]
     if real:
@@ -69,13 +74,15 @@ def _is_steady(values: Values, part: Mask) -> bool:
     return len(chosen) >= 5 and float(np.std(chosen)) <= _STEADY * float(np.mean(chosen))
 
 
-def _list_utilizations(measured: Measured, host: str, load: LoadResponse) -> Iterator[tuple[Figure, Values]]:
+def _list_utilizations(
+    measured: Measured, host: str, load: LoadResponse, signals: Sequence[tuple[str, str]]
+) -> Iterator[tuple[Figure, Values]]:
     """Yield, for each link in each direction, the utilization (%) as a figure, and the means of the throughput.
 
     Where the speed of a link was not sampled together with its throughput, the median speed is used.
     """
     links = {subject.key: values for subject, values in measured.on("network.link_percent", host).items()}
-    for carried, utilization in _DIRECTIONS:
+    for carried, utilization in signals:
         for subject, values in measured.on(carried, host).items():
             percent = links.get(subject.key)
             value = measured.review.facts.find(subject, "link_bits")
