@@ -10,8 +10,8 @@ from plimsoll.rules.schema.pack import Rule
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.wording import limit_text
 
-# For units of large values: the template function that formats a value with an SI or binary prefix, and the unit.
-_PREFIXED = {"bytes": ("humanize1024", "B"), "bytes/s": ("humanize", "B/s")}
+# The template function that formats a value with an SI or binary prefix, or as a percentage, and the unit after it.
+_PREFIXED = {"bytes": ("humanize1024", "B"), "bytes/s": ("humanize", "B/s"), "share": ("humanizePercentage", "")}
 # Grafana serves the files in its public/ folder; docs/rules is mounted there.
 DOCS = "/public/plimsoll/"
 

@@ -32,7 +32,7 @@ def format_exact(value: float) -> str:
 
 
 def format_value(value: float, unit: str, digits: Callable[[float], str] = number) -> str:
-    """Format a value with its unit, in the usual multiple: `612 MB`, `21.1 ms`; ratios and states have no unit."""
+    """Format a value with its unit, in the usual multiple: `612 MB`, a share as `2 %`; ratios and states have none."""
     if math.isnan(value):
         return "no value"
     for size, name in MULTIPLES.get(unit, ()):
@@ -40,6 +40,8 @@ def format_value(value: float, unit: str, digits: Callable[[float], str] = numbe
             return f"{digits(value / size)} {name}"
     if unit == "s" and 0 < abs(value) < 1:
         return f"{digits(value * 1000)} ms"
+    if unit == "share":
+        return f"{digits(100 * value)} %"
     if unit in ("ratio", "state"):
         return digits(value)
     if value == 1 and len(unit) > 2 and unit.endswith("s") and "/" not in unit:

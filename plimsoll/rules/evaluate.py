@@ -45,10 +45,11 @@ from plimsoll.rules.subjects import Subject
 from plimsoll.rules.window import Together, is_idle
 
 BELOW_ZERO = -1.0  # values nearer to zero may be rounding errors
-_SMALL = {"s": 1e-5, "ms": 0.01, "ratio": 0.01}  # units of which 1 is much; recorders round times to 0.01 ms
+# Units of which 1 is much; recorders round times to 0.01 ms.
+_SMALL = {"s": 1e-5, "ms": 0.01, "ratio": 0.01, "share": 0.01}
 _ABOVE = 1.1  # and so may values that are not further above the highest
 _NEVER_BELOW_ZERO = frozenset((
-    "%", "ratio", "/s", "s", "ms", "ms/s", "bytes", "MB", "bytes/s",
+    "%", "ratio", "share", "/s", "s", "ms", "ms/s", "bytes", "MB", "bytes/s",
     "connections", "failures", "machines", "messages", "packets", "processes", "requests", "sessions", "tasks",
     "threads",
 ))  # fmt: skip

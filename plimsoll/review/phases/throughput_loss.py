@@ -25,7 +25,7 @@ from plimsoll.review.recording.driver_tests import DRIVER
 # Our choices.
 _PARTS, _FEWEST = 120, 20
 _FELL = 0.7  # of the work before: below it is less
-_FELL_UNDER_USERS = 0.8  # of it, at once: the users of a load driver stayed, so the system answers less
+_FELL_UNDER_USERS = 0.77  # of it, at once, a quarter with its noise: users stayed, so the system answers less
 _FELL_SLIGHTLY = 0.85  # of it: less, but no reason for a doubt
 _SUNK = 0.05  # of it: work that sank little by little counts from this much less on
 _ERRORS = 4  # standard errors: a fall between two means that is smaller may be chance
@@ -139,8 +139,10 @@ def find_throughput_loss(
     service = work.name.partition(".")[0] + "."
     of_service = [load for load in connections if load.name.startswith(service)]
     offered = next(iter(of_service if is_driver else (*of_service, *connections)), None)
-    fell = _FELL_SLIGHTLY if is_slight else _FELL_UNDER_USERS if is_driver else _FELL
-    loss = _find_loss(work, offered, start, end, fell)
+    loss = _find_loss(work, offered, start, end, _FELL_SLIGHTLY if is_slight else _FELL)
+    if loss is None and is_driver and (quarter := _find_loss(work, offered, start, end, _FELL_SLIGHTLY)):
+        falls = _FELL < quarter.after / quarter.before <= _FELL_UNDER_USERS
+        loss = quarter if falls and quarter.offered and not quarter.is_slow else None
     return replace(loss, is_slight=True) if loss and is_slight else loss
 
 
@@ -192,7 +194,7 @@ def _find_fall_under_load(done: Values, load: Values, long: int, fell: float, *,
     work, offered = done[first:stop], load[first:stop]
     fall = _find_fall(work, long, max(long, int(_LEAST_BEFORE * len(done))), fell)
     if not (fall and _is_clear(fall, len(done), is_driver=is_driver) and _is_steady(offered, fall, fell)):
-        fall = _find_sinking(work, offered, fell if fell > _FELL_UNDER_USERS else _FELL)
+        fall = _find_sinking(work, offered, fell)
     return fall._replace(first=fall.first + first, last=fall.last + first) if fall else None
 
 

@@ -264,8 +264,8 @@ class Signal:
 
     title: Sentence = entry(description="Its name in charts and reports.")
     unit: str = entry(
-        description="The unit of its values: `s`, `ms`, `bytes`, `bytes/s`, `%`, `/s`, `ratio`, or what is counted "
-        "(`requests`)."
+        description="The unit of its values: `s`, `ms`, `bytes`, `bytes/s`, `%`, `share` (0 to 1, shown as %), `/s`, "
+        "`ratio`, or what is counted (`requests`)."
     )
     meaning: str = entry(description="What it measures, and how to read its values.")
     worse: Literal["higher", "lower", "either"] = entry(

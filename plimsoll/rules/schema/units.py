@@ -29,7 +29,7 @@ KINDS: tuple[Kind, ...] = (
     _TIME,
     *({base: Fraction(1)} | {name: Fraction(size) for size, name in reversed(of)} for base, of in MULTIPLES.items()),
 )
-_NO_UNIT = ("", "ratio")
+_NO_UNIT = ("", "ratio", "share")
 _SAMPLES = "samples"
 
 
@@ -42,6 +42,8 @@ def convert_limit(healthy: Healthy, unit: str) -> Healthy:
     if not isfinite(healthy.limit):
         raise ValueError(f'"{healthy}" is no limit')
     kind, unit_text = _find_kind(unit), healthy.unit
+    if unit == "share" and unit_text == "%":
+        return replace(healthy, limit=float(Fraction(repr(healthy.limit)) / 100), unit=None)
     if unit_text is None:
         if not is_named(unit) or healthy.limit == 0:
             return healthy
