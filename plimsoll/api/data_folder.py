@@ -3,7 +3,6 @@
 import os
 import stat
 import sys
-from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -18,18 +17,18 @@ _FILES = frozenset({"up.toml", "alerts.db", "plimsoll.duckdb", "token", "access.
 _SECRET = frozenset({"up.toml", "token", "access.json"})
 
 
-def find_default_folder(environment: Mapping[str, str] = os.environ, system: str = sys.platform) -> Path:
+def find_default_folder() -> Path:
     r"""Return the default data folder, which is in the folder for the user's application data.
 
     It is `$XDG_DATA_HOME/plimsoll` or `~/.local/share/plimsoll`; on macOS `~/Library/Application Support/plimsoll`;
     on Windows `%LOCALAPPDATA%\plimsoll`.
     """
-    if system == "win32":
-        local = environment.get("LOCALAPPDATA")
+    if sys.platform == "win32":
+        local = os.environ.get("LOCALAPPDATA")
         return (Path(local) if local else Path.home() / "AppData" / "Local") / _NAME
-    if system == "darwin":
+    if sys.platform == "darwin":
         return Path.home() / "Library" / "Application Support" / _NAME
-    path = environment.get("XDG_DATA_HOME", "")
+    path = os.environ.get("XDG_DATA_HOME", "")
     # The XDG specification: a path that is not absolute is ignored.
     return (Path(path) if path.startswith("/") else Path.home() / ".local" / "share") / _NAME
 

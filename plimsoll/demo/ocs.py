@@ -53,9 +53,9 @@ def _simulate_logons() -> Values:
     return np.minimum(study.USERS, study.LOGON_RATE * TIME_S)
 
 
-def _draw_wander(rng: np.random.Generator, spread: float, every_s: int = 120) -> Values:
-    """Return a random drift around 0, at most `spread` to either side, with a new direction every `every_s` s."""
-    knots = np.arange(0, DURATION_S + every_s, every_s)
+def _draw_wander(rng: np.random.Generator, spread: float) -> Values:
+    """Return a random drift around 0, at most `spread` to either side, with a new direction every 120 s."""
+    knots = np.arange(0, DURATION_S + 120, 120)
     return np.interp(TIME_S, knots, rng.uniform(-spread, spread, len(knots)))
 
 

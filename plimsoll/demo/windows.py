@@ -30,10 +30,10 @@ class DemoRecording(dict[str, Values]):
         self[path][0] = np.nan
 
 
-def round_significant(values: Values, digits: int = 6) -> Values:
-    """Return values rounded to `digits` significant digits, so that all platforms give the same output."""
+def round_significant(values: Values) -> Values:
+    """Return values rounded to six significant digits, so that all platforms give the same output."""
     magnitude = np.floor(np.log10(np.abs(values), out=np.zeros_like(values), where=values != 0))
-    decimals = digits - 1 - magnitude
+    decimals = 5 - magnitude
     up, down = 10.0 ** np.maximum(decimals, 0), 10.0 ** np.maximum(-decimals, 0)
     return np.rint(values * up / down) / up * down
 

@@ -155,12 +155,12 @@ class Insights:
 
 
 def build_statements(
-    title: str, results: Sequence[F], statement: Callable[[F, bool], Statement], charts: int = BRIEF
+    title: str, results: Sequence[F], statement: Callable[[F, bool], Statement]
 ) -> tuple[Section, ...]:
     """Return a section with statements on the first results; an empty tuple without results.
 
     `statement` makes the statement on a result; its second argument says whether to add a chart.
     """
-    shown = tuple(statement(result, at < charts) for at, result in enumerate(results[:_MOST_STATEMENTS]))
+    shown = tuple(statement(result, at < BRIEF) for at, result in enumerate(results[:_MOST_STATEMENTS]))
     section = Section(title, shown, level=3, style="told", brief=BRIEF, hidden=len(results) - len(shown))
     return (section,) if shown else ()

@@ -54,25 +54,13 @@ def find_breaks(text: str, width: int, indent: int) -> Iterator[int]:
             yield start
 
 
-def format_columns(
-    rows: Sequence[Sequence[str]], width: int | None, *, left: int = 1, leave_out: Sequence[int] = ()
-) -> list[str]:
-    """Return rows as an indented table: the first `left` columns aligned to the left, other columns to the right.
-
-    Columns are left out in the order of `leave_out` until the table fits the `width`.
-    """
-    kept = [*range(len(rows[0]))] if rows else []
-    widths = [max(count_cells(row[at]) for row in rows) for at in kept]
-    for column in leave_out:
-        if width is None or sum(widths[at] + len(_GAP) for at in kept) <= width:
-            break
-        kept.remove(column)
+def format_columns(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return rows as an indented table whose columns are aligned to the left."""
+    widths = [max(map(count_cells, column)) for column in zip(*rows, strict=True)]
     lines: list[str] = []
     for row in rows:
-        spaces = {at: " " * (widths[at] - count_cells(row[at])) for at in kept}
-        lines.append(
-            _GAP + _GAP.join(row[at] + spaces[at] if at < left else spaces[at] + row[at] for at in kept).rstrip()
-        )
+        cells = (cell + " " * (width - count_cells(cell)) for cell, width in zip(row, widths, strict=True))
+        lines.append(_GAP + _GAP.join(cells).rstrip())
     return lines
 
 

@@ -47,7 +47,6 @@ UNJUDGED = (
 )
 _PLACE_WIDTH = 36
 _SHORT_PLACE = 20
-_ALL = 9  # columns, and more than any row has
 _MOST_IN_FULL = 6  # groups with their details
 _MOST_IN_A_LINE = 12  # more groups, a line each
 _MOST_HELD = 15
@@ -352,7 +351,7 @@ def format_rows(groups: Sequence[Sequence[Finding]], width: int) -> list[Line]:
     """Return a row for each signal, on the rule and subject nearest to a limit, with as many columns as fit `width`."""
     fitting: list[str] = []
     for table in zip(*map(_list_layouts, groups), strict=True):
-        fitting = format_columns([*table], None, left=_ALL)
+        fitting = format_columns(table)
         if all(count_cells(row) <= width for row in fitting):
             break
     return [(row,) for row in fitting]

@@ -89,10 +89,10 @@ def number(text: str) -> int | None:
     return int(text) if text.isdecimal() and len(text) <= _MOST_DIGITS else None
 
 
-def find_actor(request: Request, typed: str = "", usual: str = "someone on the page") -> Actor:
-    """Return the sender of a form: the login, else the name `typed` in the form, else `usual`."""
+def find_actor(request: Request, typed: str = "") -> Actor:
+    """Return the sender of a form: the login, else the name `typed` in the form, else someone on the page."""
     person = find_person(request)
-    return Actor(person.name or typed or usual, person.how or _NO_LOGIN)
+    return Actor(person.name or typed or "someone on the page", person.how or _NO_LOGIN)
 
 
 def record_action(watched: Watched, actor: Actor, action: str) -> None:

@@ -252,9 +252,9 @@ def make_driver_series(field: str, operation: str | None = None) -> Series:
     return Series(DRIVER, LOAD_DRIVER[1], (("operation", shown),), field, f"load driver({shown}) {field}")
 
 
-def read_columns(text: Text, columns: Sequence[str], separator: str = ",", quote: str | None = '"') -> pl.DataFrame:
+def read_columns(text: Text, columns: Sequence[str], separator: str = ",") -> pl.DataFrame:
     """Return the named columns of a CSV file, as text. Raise Unusable if the file is damaged."""
-    return read_cells(text, columns=list(columns), separator=separator, quote_char=quote, infer_schema=False)
+    return read_cells(text, columns=list(columns), separator=separator, infer_schema=False)
 
 
 def read_cells(text: Text, **options: Any) -> pl.DataFrame:
