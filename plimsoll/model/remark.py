@@ -9,6 +9,7 @@ from plimsoll.model.lazy_dataclass import dataclass
 
 MAX_SHOWN = 20  # similar remarks
 RESTARTED = "the system restarted"  # the begin of remarks on restarts
+STARTED = f"{RESTARTED} before the first sample"
 
 
 def format_count(count: int, noun: str) -> str:

@@ -186,7 +186,7 @@ class Finding:
     @property
     def stood_at_end(self) -> bool:
         """Whether the data ended during a crossing that had lasted for over half of the rule's `for`."""
-        return self.unfinished is not None and 2 * self.crossings[-1].duration > self.rule.for_
+        return self.unfinished is not None and 2 * self.unfinished.duration > self.rule.for_
 
     @property
     def cannot_fire(self) -> bool:

@@ -33,6 +33,7 @@ NAMES = {"cpu": "processors", "memory": "memory", "disk": "disks"}
 _NOT_RECORDED = (Outcome.NOT_RECORDED, Outcome.DOES_NOT_APPLY, Outcome.OFF)
 _MOST_HOSTS, _MOST_DISKS = 3, 4
 _HYPER_V = "hyper-v"
+_USE, _NEARLY_ALWAYS, _IDLE_BELOW = "disk.busy", 0.99, 20  # %: our choice
 HasValues = Callable[[Finding], bool]
 TimesOf = Callable[[Finding], list[Times]]
 
@@ -112,9 +113,11 @@ class _Host:
             yield _make_lack(f"the free space of {join_names(unknown, _MOST_DISKS)}", "space", findings)
 
     def _is_known(self, finding: Finding) -> bool:
-        """Return whether a finding judges its disk: a limit could have fired, or no request gave a latency."""
-        return _is_proof(finding) or (
-            finding.severe and finding.outcome == Outcome.NO_DATA and self.has_values(finding)
+        """Return whether a finding judges its disk: a limit could fire, no request gave a latency, or it idled."""
+        return (
+            _is_proof(finding)
+            or _is_hardly_used(finding)
+            or (finding.severe and finding.outcome == Outcome.NO_DATA and self.has_values(finding))
         )
 
 
@@ -280,6 +283,12 @@ def _is_proof(finding: Finding) -> bool:
     silent_at, samples = finding.signal.silent_at, finding.samples
     is_silent = silent_at is not None and samples is not None and bool((samples.present.values == silent_at).all())
     return finding.severe and finding.outcome in JUDGED and not is_silent
+
+
+def _is_hardly_used(finding: Finding) -> bool:
+    """Return whether a disk was in use for so little of the time that no request waited for long."""
+    values = finding.samples.present.values if finding.samples and finding.rule.signal == _USE else np.empty(0)
+    return finding.outcome in JUDGED and len(values) > 0 and bool(np.quantile(values, _NEARLY_ALWAYS) < _IDLE_BELOW)
 
 
 def _is_covered(name: str, judged: Sequence[str]) -> bool:

@@ -23,7 +23,7 @@ from plimsoll.review.judged_resources import (
 )
 from plimsoll.review.judging import find_crossed_before, judge
 from plimsoll.review.phases.found_phases import FoundPhases, Load, find_loads, find_phases
-from plimsoll.review.phases.throughput_loss import ThroughputLoss, find_throughput_loss
+from plimsoll.review.phases.throughput_loss import ThroughputLoss, find_throughput_loss, list_costs
 from plimsoll.review.recorded_signals import RecordedSignals
 from plimsoll.review.recording.driver_failures import judge_failures
 from plimsoll.review.recording.driver_tests import DriverClause, list_doubts
@@ -45,6 +45,7 @@ from plimsoll.review.recording.impossible import (
     remark_below_zero,
     remark_impossible_values,
 )
+from plimsoll.review.recording.like_hosts import doubt_hosts_without_share
 from plimsoll.review.recording.load_driver import (
     USERS,
     find_clock_offset,
@@ -218,8 +219,9 @@ class Review:
             *apart,
             *((lost,) if lost and not stopped else ()),
             *doubt_pauses(self._recordings, planned, 0, clock),
-            *doubt_restarts(self.signals, self.remarks, planned),
+            *doubt_restarts(self.signals, self.logs, self.remarks, planned),
             *stopped,
+            *doubt_hosts_without_share(self.signals, planned),
             *doubt_gone_services(self.logs, self.hosts, self.host_of, self._part, self.question.packs, planned),
         )
 
@@ -478,7 +480,8 @@ def _find_phases_and_loss(
     tests but its users (of a load driver) show a single test, the users show the phases.
     """
     groups = (loads, *([load] for load in find_host_work(recorded, question.signals)))
-    losses = (find_throughput_loss(group, start, end, question.planned) for group in groups)
+    costs = list_costs(recorded, question.signals)
+    losses = (find_throughput_loss(group, start, end, question.planned, costs) for group in groups)
     loss = next(filter(None, losses), None)
     by_offered = (loss.offered, *loads) if loss and loss.offered else loads
     phases = find_phases(by_offered, start, end, zone)

@@ -286,14 +286,14 @@ def _find_stepped_load(loads: Sequence[Load]) -> tuple[Load | None, list[tuple[i
     """Return the load that was stepped, and the start and end of each step; None and no steps if no load was stepped.
 
     Tests usually step connections, so these are used unless operations have clearly more steps; bytes are used only if
-    neither connections nor operations were stepped.
+    connections were not stepped and no operations recorded. A load that only falls ends, and is not stepped.
     """
     stepped: list[tuple[Load, list[tuple[int, int]]]] = []
     for kind in ("connections", "operations", "bytes", None):
         for load in [load for load in loads if load.kind == kind][:_CANDIDATES]:
-            if spans := [(level.start, level.end) for level in load.plateaus]:
-                stepped.append((load, spans))
-        if kind == "operations" and stepped:
+            if any(before.level < after.level for before, after in pairwise(load.plateaus)):
+                stepped.append((load, [(level.start, level.end) for level in load.plateaus]))
+        if kind == "operations" and (stepped or any(load.kind == kind for load in loads)):
             break
     order = [(len(spans) + (1.5 if load.kind == "connections" else 0)) for load, spans in stepped]
     return stepped[order.index(max(order))] if stepped else (None, [])

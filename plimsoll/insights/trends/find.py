@@ -78,6 +78,9 @@ WEEK_S = 7 * 86_400  # where its slope is known so well that the latest time is
 _AT_MOST = 1.5  # times the best guess
 _HOUR = 3600
 _LAST_SAMPLES = 3
+_END, _SHOWN_ENDS = 40, 5  # the last fortieth of the samples bounds the last level; samples at each end are shown
+_MOST_AHEAD = 3  # a third of the samples at most tell whether the trend goes on
+_STOPPED, _SELDOM = 0.4, 0.05  # of the slope; of the steps are as small: the trend is over
 _MOST = 200
 
 
@@ -109,6 +112,7 @@ class SignalTrend:
         reaches_s: The time from the last sample until the trend reaches `limit` (s): best guess, earliest, latest, from
             the errors of slope and level. None if that is too far away to tell.
         highest: The highest sample.
+        ends: The medians of the first and of the last samples.
     """
 
     name: str
@@ -128,6 +132,7 @@ class SignalTrend:
     passed: Finding | None
     reaches_s: tuple[float, float, float] | None
     highest: float
+    ends: tuple[float, float]
 
     @property
     def per_hour(self) -> tuple[float, float, float]:
@@ -224,8 +229,9 @@ def _list_trends(review: Review, looked_at: Phase, load: Load | None, climbed: f
                 explained,
                 limit,
                 next((finding for finding in passed if finding.outcome == Outcome.WITHIN), None),
-                _predict_reach(line, limit, (end - start) / SECOND, last, after_middle_s),
+                _predict_reach(line, limit, longest, last, after_middle_s),
                 float(longest.values.max()),
+                (compute_median(longest.values[:_SHOWN_ENDS]), compute_median(longest.values[-_SHOWN_ENDS:])),
             )
 
 
@@ -304,10 +310,11 @@ def _is_notable(signal: Signal, movement: Movement, explained: bool, limit: Find
 def _find_last_level(line: Trend, samples: Samples, recorded: Samples) -> tuple[float, float]:
     """Return the level of a line at the last sample, and the time (s) from the middle of the line to that sample.
 
-    If recording continued after the line, the level is that of the last samples.
+    If recording continued after the line, the level is that of the last samples. It is never beyond the last values.
     """
     span, last = ((end - samples.times[0]) / SECOND for end in (samples.times[-1], recorded.times[-1]))
-    value = line.end
+    latest = samples.values[-max(_LAST_SAMPLES, len(samples.values) // _END) :]
+    value = float(np.clip(line.end, latest.min(), latest.max()))
     if last > span:
         seconds = (recorded.times[-_LAST_SAMPLES:] - samples.times[0]) / SECOND
         off = recorded.values[-_LAST_SAMPLES:] - line.start - line.slope * seconds
@@ -338,11 +345,11 @@ def _is_passed(finding: Finding, levels: Values) -> bool:
 
 
 def _predict_reach(
-    line: Trend, limit: Finding | None, recorded_s: float, last: float, after_middle_s: float
+    line: Trend, limit: Finding | None, samples: Samples, last: float, after_middle_s: float
 ) -> tuple[float, float, float] | None:
     """Return when the line reaches the limit (s after the last sample): best guess, earliest, latest.
 
-    None if the line does not reach it, or only after a time too long to tell.
+    None if the line does not reach it, only after a time too long to tell, or if the last samples no longer move.
 
     The interval is that of Fieller (1954) for the ratio of a distance and a slope; the distance has the error of the
     level in the middle of the line.
@@ -350,10 +357,27 @@ def _predict_reach(
     if limit is None or limit.signal.trend == "should_rise" or line.may_be_level:
         return None
     slope, reach = line.slope, (line.interval[1] - line.interval[0]) / 2
+    recorded_s = float(_convert_to_seconds(samples)[-1])
     best = (limit_of(limit).limit - last) / slope
+    if _has_stopped(samples, slope, best / recorded_s):
+        return None
     distance = slope * (best + after_middle_s)
     width, level = slope**2 - reach**2, (reach * recorded_s) ** 2 / 12
     root = float(np.sqrt(max(0.0, (distance * slope) ** 2 - width * (distance**2 - level))))
     early, late = ((distance * slope + side * root) / width - after_middle_s for side in (-1, 1))
     known_well = best <= WEEK_S and late <= _AT_MOST * best
     return (best, max(0.0, early), late) if best <= _FURTHEST * recorded_s or known_well else None
+
+
+def _has_stopped(samples: Samples, slope: float, ahead: float) -> bool:
+    """Return whether the last samples hardly move, by the two halves of a time as long as the forecast.
+
+    `ahead` is the time of the forecast as a share of the recorded time. Of values that go up and down, the last step
+    may be small by chance; then many others are, too.
+    """
+    count = len(samples.values)
+    rows = max(_LAST_SAMPLES, int(np.clip(ahead, 1 / _END, 1 / _MOST_AHEAD) * count / 2))
+    parts = samples.values[count % rows :].reshape(-1, rows)
+    steps = np.diff(np.median(parts, axis=1)) * np.sign(slope)
+    usual = abs(slope) * rows * float(_convert_to_seconds(samples)[-1]) / (count - 1)
+    return bool(steps[-1] < _STOPPED * usual and (steps < steps[-1]).mean() <= _SELDOM)

@@ -18,8 +18,13 @@ from plimsoll.rules.wording import format_limit
 _MOST_AHEAD = 2
 _PRIVATE = "process.private_bytes"
 _LEAKED = (_PRIVATE, "process.handles")
+_POOL, _MANY = "memory.pool_nonpaged", 3  # our choice: times as much as at first
+_LARGE = {_POOL: 2**30, "process.handles": 16_384}  # our choice, and PAL's: a leak of less is no news yet
 _NARROW = 0.05  # our choice: of the time until a limit; a narrower interval is not shown
 _SOON = 0.1  # our choice: of the time watched; what is reached before that is no later matter
+_ALIKE = (
+    0.5  # our choice: of the change of the line, what was recorded changed by at least so much, or twice it at most
+)
 _MOST_OF_IT = 0.5  # our choice: of the memory that is lost
 
 
@@ -58,13 +63,20 @@ def _list_news(
 
 def _describe_limits_ahead(signal_trends: tuple[SignalTrend, ...]) -> tuple[str, ...]:
     """Return sentences on limits reached within a week, the soonest first, except the limit of `_describe_doubt`."""
+    leaks = [describe_trend(trend) for trend in signal_trends if _is_large_leak(trend) and trend.name != _POOL]
     soon = [
         (trend.reaches_s[0], f"At the rate of this run {_name(trend)} {_describe_reach(trend)}.")
         for trend in signal_trends
         if trend.notable and trend.reaches_s and trend.limit and trend.limit.outcome not in CROSSED
         if trend.passed or not _describe_doubt((trend,))
     ]
-    return tuple(text for seconds, text in sorted(soon)[:_MOST_AHEAD] if 0 < seconds <= WEEK_S)
+    return (*(text for seconds, text in sorted(soon)[:_MOST_AHEAD] if 0 < seconds <= WEEK_S), *leaks[:1])
+
+
+def _is_large_leak(trend: SignalTrend) -> bool:
+    """Return whether what only a leak explains has grown several times as large, and is large."""
+    first, last = trend.ends
+    return trend.notable and last >= max(_LARGE.get(trend.name, np.inf), _MANY * first)
 
 
 def _describe_next_step(signal_trends: tuple[SignalTrend, ...]) -> str:
@@ -72,7 +84,8 @@ def _describe_next_step(signal_trends: tuple[SignalTrend, ...]) -> str:
     leaks = {
         trend.subject.host: trend
         for trend in signal_trends
-        if trend.name == "memory.available" and trend.notable and trend.reaches_s
+        if trend.name == "memory.available" and trend.notable
+        if trend.reaches_s or trend.ends[1] < _MOST_OF_IT * trend.ends[0]
     }
     for host, leak in leaks.items():
         of_host = [
@@ -100,6 +113,9 @@ def _describe_doubt(signal_trends: tuple[SignalTrend, ...]) -> str:
             if not trend.passed.stood_at_end:  # else that is said
                 return f"{_name(trend)} {trend.movement}, and was past its limit of {text} when the recording ended"
             continue
+        if trend.name == _POOL and _is_large_leak(trend):
+            before, after = (format_value(value, trend.signal.unit) for value in trend.ends)
+            return f"{_name(trend)} grew from {before} to {after}, as where a driver leaks"
         limit, reaches = trend.limit, trend.reaches_s
         if trend.notable and limit and reaches and limit.outcome not in CROSSED:
             soon = max(limit.rule.for_, _SOON * (trend.end - trend.start))
@@ -127,9 +143,8 @@ def describe_trend(trend: SignalTrend) -> str:
     way = "up" if slope > 0 else "down"
     best, least, most = (_format_change(rate, unit) for rate in (abs(slope), *sorted((abs(low), abs(high)))))
     text = (
-        f"{title} {way} {best} an hour{_format_interval(least, most)} {where}, from "
-        f"{format_value(trend.trend.start, unit)} to "
-        f"{format_value(trend.trend.end, unit)}{_describe_beside_load(trend)}."
+        f"{title} {way} {best} an hour{_format_interval(least, most)} {where}{_describe_ends(trend)}"
+        f"{_describe_beside_load(trend)}."
     )
     limit = limit_of(trend.limit).limit if trend.limit else None
     if trend.signal.trend == "should_rise" and limit is not None and trend.trend.start <= limit:
@@ -141,6 +156,15 @@ def describe_trend(trend: SignalTrend) -> str:
         is_near = 0 < left <= trend.end - trend.start
         reaching = f"is at {format_value(bound, unit)} about {format_duration(round(left))} later" if is_near else ""
     return f"{text} At this rate it {reaching}." if reaching else text
+
+
+def _describe_ends(trend: SignalTrend) -> str:
+    """Return `, from 8.1 GB to 4.6 GB` as recorded; empty where the load or the day moves these more."""
+    first, last = trend.ends
+    share = (last - first) / (trend.trend.end - trend.trend.start)
+    if not _ALIKE < share < 1 / _ALIKE:
+        return ""
+    return f", from {format_value(first, trend.signal.unit)} to {format_value(last, trend.signal.unit)}"
 
 
 def _name(trend: SignalTrend) -> str:

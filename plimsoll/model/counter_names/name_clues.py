@@ -133,7 +133,7 @@ def find_similar_needed(object_: str, counter: str) -> tuple[str, frozenset[str]
     judged_names = _map_squeezed_objects()
     if plain_name not in judged_names and fold_name(object_).startswith(_list_beginnings("english")):
         return "", frozenset()
-    for near in _find_similar(plain_name, judged_names, _NEAR):
+    for near in [plain_name] if plain_name in judged_names else _find_similar(plain_name, judged_names, _NEAR):
         counters = {_squeeze(name): name for name in _map_judged_counters()[judged_names[near]]}
         if similar := _find_similar(_squeeze(counter), counters, _NEAR_COUNTER):
             return judged_names[near], frozenset(counters[name] for name in similar)

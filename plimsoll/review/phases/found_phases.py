@@ -75,6 +75,7 @@ _MOST_TRIED = 4  # load signals; the first that has an answer counts
 _PROCESSOR_TIME = 0.5  # of the confidence is left where only processor time was recorded
 _SUREST = 0.9995  # the highest confidence that is shown, as no estimate is certain
 SURE = 0.95  # the confidence from which rules are judged by the phases
+_VARIED_PARTS, _VARIED = 20, 2.5  # means of the run; the highest, in times the lowest; our choice
 _FEWEST_STEPS = 3  # levels: of stairs, none of which may be as long as a steady state
 _LONGEST_RAMP = 0.5  # of the run; these three are our choice
 _LONGEST_STORM = 0.25  # of the run: a load that is higher than the steady one
@@ -156,10 +157,19 @@ def find_phases(loads: Sequence[Load], start: int, end: int, zone: Zone) -> Foun
         return FoundPhases((), None, "Phases are not known: no load was recorded.", is_certain=False)
     tried: list[tuple[Load, SteadyState | NotSteady]] = []
     for load in loads[:_MOST_TRIED]:
+        if tried and load.kind != "operations" and _is_varied(loads[0]):
+            break
         tried.append((load, _find_state(load)))
         if not isinstance(tried[-1][1], NotSteady) or tried[-1][1].is_certain:
             return _describe_phases(*tried[-1], start, end, zone)
     return _describe_phases(*tried[0], start, end, zone)
+
+
+def _is_varied(load: Load) -> bool:
+    """Return whether a load is operations whose rate changes so much that a steady state of another load is none."""
+    parts = np.array_split(load.samples.present.values, _VARIED_PARTS)
+    means = [float(part.mean()) for part in parts if len(part)]
+    return load.kind == "operations" and max(means) >= _VARIED * min(means)
 
 
 def _find_state(load: Load) -> SteadyState | NotSteady:

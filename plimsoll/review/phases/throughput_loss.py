@@ -5,7 +5,7 @@ answers less: this is no ramp-down. If work ends for good before the recording d
 interrupted; which is unknown if the offered load was not recorded, or ended as well.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -15,13 +15,17 @@ from plimsoll.analysis.filters import EqualParts, filter_median, find_runs, smoo
 from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.log import Values
 from plimsoll.model.run import Planned, leave_out_planned
+from plimsoll.model.samples import Samples
 from plimsoll.model.times import SECOND, format_duration
 from plimsoll.model.value_text import format_value
 from plimsoll.review.doubts import SHORTEST_ABSENCE, compute_long_absence
 from plimsoll.review.findings import Doubt
 from plimsoll.review.phases.found_phases import Load
+from plimsoll.review.recorded_signals import RecordedSignals
 from plimsoll.review.recording.driver_tests import DRIVER
+from plimsoll.rules.schema.signal import Signal
 
+_PROCESSORS = "cpu.busy"
 # Our choices.
 _PARTS, _FEWEST = 120, 20
 _FELL = 0.7  # of the work before: below it is less
@@ -45,6 +49,8 @@ _OFF_LEVEL = 0.1  # the quantile of a level that is still off the other level
 # Work that sinks little by little. Of a host only in a short run, as in a longer one fewer people may be at work.
 _BLOCKS, _CLIMBS = 10, 0.2  # means of the run; of the fall: what climbs again by more is a wave
 _LONGEST_SINKING = 2 * 3600 * SECOND
+_LONGEST_COSTLY = 6 * 3600 * SECOND  # where processors stay as busy, or responses take so much longer:
+_AS_BUSY, _LONGER = 0.95, 1.5
 _AT_A_TIME = 0.8  # of the fall, within two means: it fell at once
 _LATEST_TOP = 0.5  # of the blocks: work that falls from later on is a fall at once, or a ramp-down
 _RAMP_DOWN = 0.2  # of the work before: a host that ends below may have had a planned ramp-down
@@ -119,12 +125,46 @@ class _Fall(NamedTuple):
     is_slow: bool = False
 
 
+class Cost(NamedTuple):
+    """A time that falls with the work of a `host`, unless each request takes more: processor time, or a response time.
+
+    It stays if at least the share `stays_at` is left where less work was done.
+    """
+
+    host: str
+    samples: Samples
+    stays_at: float
+
+    def stays(self, parts: EqualParts, first: int) -> bool:
+        """Return whether the last tenth of a run has as much of it as the tenth from part `first` on."""
+        values = fill_gaps(parts.means(self.samples)) if self.samples.any_present else np.zeros(parts.count)
+        tenth = max(1, parts.count // _BLOCKS)
+        return bool(values[-tenth:].mean() >= self.stays_at * values[first : first + tenth].mean() > 0)
+
+
+def list_costs(recorded: RecordedSignals, signals: Mapping[str, Signal]) -> list[Cost]:
+    """Return the processor time and the response times of each host."""
+    shares = {_PROCESSORS: _AS_BUSY, **{name: _LONGER for name, signal in signals.items() if signal.response_time}}
+    return [
+        Cost(subject.host, samples, share)
+        for name, share in shares.items()
+        for subject, samples in recorded.of(name).items()
+    ]
+
+
 def find_throughput_loss(
-    loads: Sequence[Load], start: int, end: int, planned: Sequence[Planned] = (), *, is_slight: bool = False
+    loads: Sequence[Load],
+    start: int,
+    end: int,
+    planned: Sequence[Planned] = (),
+    costs: Sequence[Cost] = (),
+    *,
+    is_slight: bool = False,
 ) -> ThroughputLoss | None:
     """Return the loss of throughput in a run from `start` to `end` (UTC ns), without `planned` work; None without loss.
 
-    With `is_slight`, the result is a loss of a load driver that is too slight for a doubt.
+    Work that sinks while the `costs` of its host do not is no end of a day. With `is_slight`, the result is a loss of a
+    load driver that is too slight for a doubt.
     """
     loads = [replace(load, samples=leave_out_planned(load.samples, planned)) for load in loads] if planned else loads
     works = [load for load in loads if load.kind == "operations"]
@@ -133,23 +173,31 @@ def find_throughput_loss(
     if work is None or len(work.samples.between(start, end).present.times) < _FEWEST:
         return None
     is_driver = work.name.startswith(DRIVER)
-    if is_slight and not is_driver:
-        return None
     connections = [load for load in loads if load.kind == "connections"]
     service = work.name.partition(".")[0] + "."
     of_service = [load for load in connections if load.name.startswith(service)]
     offered = next(iter(of_service if is_driver else (*of_service, *connections)), None)
-    loss = _find_loss(work, offered, start, end, _FELL_SLIGHTLY if is_slight else _FELL)
-    if loss is None and is_driver and (quarter := _find_loss(work, offered, start, end, _FELL_SLIGHTLY)):
+    fell = _FELL_SLIGHTLY if is_slight and is_driver else _FELL
+    loss = _find_loss(work, offered, start, end, fell, costs, is_slight=is_slight)
+    if loss is None and is_driver and (quarter := _find_loss(work, offered, start, end, _FELL_SLIGHTLY, costs)):
         falls = _FELL < quarter.after / quarter.before <= _FELL_UNDER_USERS
         loss = quarter if falls and quarter.offered and not quarter.is_slow else None
     return replace(loss, is_slight=True) if loss and is_slight else loss
 
 
-def _find_loss(work: Load, offered: Load | None, start: int, end: int, fell: float) -> ThroughputLoss | None:
+def _find_loss(
+    work: Load,
+    offered: Load | None,
+    start: int,
+    end: int,
+    fell: float,
+    costs: Sequence[Cost],
+    *,
+    is_slight: bool = False,
+) -> ThroughputLoss | None:
     """Return the loss of work while the offered load stayed; else the end of load for an unknown reason; or None.
 
-    A loss leaves less than the share `fell` of the work before.
+    A loss leaves less than the share `fell` of the work before. A slight one of a host may take longer.
     """
     is_driver = work.name.startswith(DRIVER)
     end = min(end, int(work.samples.present.times[-1]))  # nothing is known of the work after its last sample
@@ -172,12 +220,18 @@ def _find_loss(work: Load, offered: Load | None, start: int, end: int, fell: flo
         )
 
     if load is not None:
-        fall = _find_fall_under_load(done, load, long, fell, is_driver=is_driver)
-        if fall and (is_driver or not fall.is_slow or _is_no_ramp_down(fall, length)):
+        fall = _find_fall_under_load(done, load, long, fell, is_driver=is_driver or is_slight)
+        costly = [cost for cost in costs if cost.host in work.hosts and fall and cost.stays(parts, fall.first)]
+        is_costly = bool(costly) or is_slight
+        if fall and (is_driver or not fall.is_slow or _is_no_ramp_down(fall, length, is_costly=is_costly)):
             return loss(fall, offered)
-        if is_driver:
-            return None
-    elif (sinking := _find_sinking(done, np.ones_like(done), fell)) and _is_no_ramp_down(sinking, length):
+    if load is not None if is_driver else is_slight:
+        return None
+    if (
+        load is None
+        and (sinking := _find_sinking(done, np.ones_like(done), fell))
+        and _is_no_ramp_down(sinking, length)
+    ):
         return loss(sinking, None)
     fall = _find_fall(done, long, long, fell)
     if fall and not is_driver and _is_gone(fall, done):
@@ -265,9 +319,13 @@ def _find_sinking(done: Values, offered: Values, fell: float) -> _Fall | None:
     return _Fall(first, len(done), float(work[top]), float(work[-1]), len(done) - first, gap, is_slow=True)
 
 
-def _is_no_ramp_down(sinking: _Fall, length: int) -> bool:
+def _is_no_ramp_down(sinking: _Fall, length: int, *, is_costly: bool = False) -> bool:
     """Return whether work of a host that sank slowly is unlike a planned ramp-down, and unlike the evening of a day."""
-    return length <= _LONGEST_SINKING and sinking.after > _RAMP_DOWN * sinking.before and sinking.gap < _CLIMBS
+    return (
+        length <= (_LONGEST_COSTLY if is_costly else _LONGEST_SINKING)
+        and sinking.after > _RAMP_DOWN * sinking.before
+        and sinking.gap < _CLIMBS
+    )
 
 
 def _is_steady(offered: Values, fall: _Fall, fell: float) -> bool:

@@ -31,7 +31,8 @@ _MANY_FAILED = 0.05  # of all requests, or of an operation's: the system did not
 _SOME_FAILED = 0.01  # from here on it is said
 _USUALLY_FAILED = 0.5  # of those of an operation: it does not work
 _SPANS = (1, 2, 0.2), (5, 5, 0.1)  # minutes, of which so many in all, with so large a share of failures in each
-_ENOUGH_FAILED = 10
+_ENOUGH_FAILED, _MANY = 10, 30  # requests; of an operation with few
+_ABOVE_ALL, _BRIEF = 1.5, 0.25  # times the share of all; of the results: a burst of failures
 _THROUGHOUT, _MOSTLY = 0.75, 0.5  # of a test, and of its failures: such times are said with their length
 _MINUTE, _EXACT = 60 * SECOND, 600 * SECOND  # from here on whole minutes, as chance moves the ends by steps
 _OBJECTIVE, _SEE = "set how many may fail under [objective] in plimsoll.toml", "see which, and why"
@@ -40,9 +41,10 @@ _BESIDE_REQUESTS = ("checks", "failed_checks", "failed"), ("iterations", "droppe
 
 
 class _Failures(NamedTuple):
-    """The share of failures in a test, and for how long (ns) it was so; 0 for throughout."""
+    """The share of failures in a test, how many in all, and for how long (ns) it was so; 0 for throughout."""
 
     share: float
+    failed: float
     length: int = 0
     place: str = ""
 
@@ -65,18 +67,34 @@ class _Requests(NamedTuple):
         """The share of the answered requests that failed."""
         return float(self.failed.sum() / self.done.sum())
 
+    @property
+    def count(self) -> float:
+        """The number of failed requests."""
+        return float(self.failed.sum()) * self.step / SECOND
+
+    @property
+    def burst(self) -> str:
+        """A clause on the short time in which four fifths of the failures were; empty if they were spread."""
+        of_all = np.cumsum(self.failed) / self.failed.sum()
+        first, last = np.searchsorted(of_all, (0.1, 0.9)).tolist()
+        length = (last + 1 - first) * self.step
+        if length > _BRIEF * len(self.times) * self.step:
+            return ""
+        after = format_duration(int(self.times[first] - self.times[0]))
+        return f", most of them within {format_duration(length)}, {after} after the first result"
+
     def find_failures(self, test: DriverTest) -> _Failures | None:
         """Return the failures in a test if they are many: in all, or in some spans of it; else None."""
         inside = (self.times >= test.start) & (self.times <= test.end)
         part = _Requests(self.times[inside], self.done[inside], self.failed[inside], self.step)
         if not part.done.any():
             return None
-        is_many = part.share >= _MANY_FAILED and part.failed.sum() * self.step >= _ENOUGH_FAILED * SECOND
+        is_many = part.share >= _MANY_FAILED and part.count >= _ENOUGH_FAILED
         spans = [span for span in (part.find_bad_spans(*kind) for kind in _SPANS) if span]
         length, share, of_failures = max(spans, default=(0, 0.0, 0.0))
         if is_many and (of_failures < _MOSTLY or length > _THROUGHOUT * (test.end - test.start)):
-            return _Failures(part.share, 0, test.place)
-        return _Failures(share, length, test.place) if spans else None
+            return _Failures(part.share, part.count, 0, test.place)
+        return _Failures(share, part.count, length, test.place) if spans else None
 
     def find_bad_spans(self, minutes: int, enough: int, share: float) -> tuple[int, float, float] | None:
         """Return the time (ns) in which `share` or more failed in spans of `minutes`, and the share that failed in it.
@@ -120,7 +138,7 @@ def judge_failures(recorded: RecordedSignals, findings: Sequence[Finding]) -> It
 def _judge_requests(recorded: RecordedSignals, tests: Sequence[DriverTest]) -> Iterator[DriverClause]:
     """Yield clauses on failed requests of all operations together; if these are not many, of each operation.
 
-    Operations with few of the requests make a doubt only if most of theirs failed.
+    Operations with few of the requests make a doubt only if most of theirs failed, or many.
     """
     requests = _combine_requests(find_first(recorded, REQUESTS), find_first(recorded, _ERRORS))
     if not requests:
@@ -132,7 +150,8 @@ def _judge_requests(recorded: RecordedSignals, tests: Sequence[DriverTest]) -> I
         for failures in _find_in_tests(_combine_requests(operation.done, errors.get(operation.subject.key)), tests)
     ]
     if together := _find_in_tests(requests, tests):
-        worst = [pair for pair in single if pair[1].share >= _USUALLY_FAILED]
+        least = max(_USUALLY_FAILED, _ABOVE_ALL * max(failures.share for failures in together))
+        worst = [pair for pair in single if pair[1].share >= least]
         broken = [f"{format_value(100 * failed.share, '%')} of “{operation.name}”" for operation, failed in worst]
         above_all = f", above all {join_names(broken, MOST_NAMED)}" if broken else ""
         for failures in together:
@@ -140,12 +159,12 @@ def _judge_requests(recorded: RecordedSignals, tests: Sequence[DriverTest]) -> I
         return
     clauses: dict[str, list[str]] = {_OBJECTIVE: [], "": []}
     for operation, failures in single:
-        is_doubt = operation.is_main or failures.share >= _USUALLY_FAILED
+        is_doubt = operation.is_main or failures.share >= _USUALLY_FAILED or failures.failed >= _MANY
         clauses[_OBJECTIVE if is_doubt else ""].append(failures.describe(f"requests of “{operation.name}”"))
     yield from (DriverClause(join_names(texts, MOST_NAMED), advice) for advice, texts in clauses.items() if texts)
     if requests.share >= _SOME_FAILED and not clauses[_OBJECTIVE]:
-        share = _Failures(requests.share).describe("requests of the load driver")
-        yield DriverClause(f"{share}, and no objective says how many may")
+        share = _Failures(requests.share, requests.count).describe("requests of the load driver")
+        yield DriverClause(f"{share}{requests.burst}, and no objective says how many may")
 
 
 def _find_in_tests(requests: _Requests | None, tests: Sequence[DriverTest]) -> list[_Failures]:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from plimsoll.model.group_pairs import group_pairs
 from plimsoll.model.log import Log, Times, Values, find_other_intervals, find_sampling_interval, merge_times
-from plimsoll.model.remark import RESTARTED, Remark, format_count, join_names
+from plimsoll.model.remark import RESTARTED, STARTED, Remark, format_count, join_names
 from plimsoll.model.run import Planned
 from plimsoll.model.series import LOAD_DRIVER, Series, make_host_key
 from plimsoll.model.shipped_tables import load_shipped_table
@@ -201,8 +201,13 @@ def find_pause_lengths(times: Times) -> Values:
     return np.maximum(longest, _SHORTEST_GAP)
 
 
-def doubt_restarts(recorded: RecordedSignals, remarks: Sequence[Remark], planned: Sequence[Planned]) -> Iterator[Doubt]:
-    """Yield a doubt for each host that was restarted in the middle of the run, outside planned work."""
+def doubt_restarts(
+    recorded: RecordedSignals, logs: Sequence[Log], remarks: Sequence[Remark], planned: Sequence[Planned]
+) -> Iterator[Doubt]:
+    """Yield a doubt for each host that was restarted in the middle of the run, outside planned work.
+
+    A restart before the first sample of a log counts if another log of the host began before.
+    """
     for subject, samples in recorded.of(_UPTIME).items():
         uptime = samples.present
         begun = (np.diff(uptime.values) < 0) & (uptime.values[1:] * SECOND <= np.diff(uptime.times) + _BOOT)
@@ -215,11 +220,18 @@ def doubt_restarts(recorded: RecordedSignals, remarks: Sequence[Remark], planned
             yield Doubt(f"{subject.host} was restarted{_format_times(len(unplanned))} in the middle of the run", _MEANT)
     restarts: Counter[str] = Counter()
     for remark in remarks:
-        if remark.text.startswith(RESTARTED) and remark.file:
+        is_first = remark.text.startswith(STARTED) and not _is_continued(remark.file, logs)
+        if remark.text.startswith(RESTARTED) and remark.file and not is_first:
             restarts[remark.file] += remark.count
     # A remark has no time: with work planned for all rules, it may be about that.
     for file, count in restarts.items() if all(work.rules for work in planned) else ():
         yield Doubt(f"{PurePath(file).name} says that its host was restarted{_format_times(count)}", _MEANT)
+
+
+def _is_continued(file: str | None, logs: Sequence[Log]) -> bool:
+    """Return whether a log begins later than another log of its host."""
+    begun = [(str(log.path) == file, make_host_key(log.series[0].host), log.times[0]) for log in logs if len(log.times)]
+    return any(mine and other[1] == host and other[2] < begin for mine, host, begin in begun for other in begun)
 
 
 def _format_times(count: int) -> str:

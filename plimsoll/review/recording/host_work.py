@@ -24,8 +24,8 @@ _IDLE, _WORKS = 3.0, 20.0  # %: nine tenths of the samples of a host at rest, an
 def find_host_work(recorded: RecordedSignals, signals: Mapping[str, Signal]) -> Iterator[Load]:
     """Yield the work of each host without recorded operations, in % of what is usual; none beside a load driver.
 
-    It is processor time or network traffic, whichever is nearer to what is usual: both must fall for work to fall.
-    Hosts without either of them, or with hardly any work, are left out.
+    It is processor time or network traffic, whichever is nearer to what is usual: both must fall for work to fall, and
+    a batch that is over is no fall. Hosts without either of them, or with hardly any work, are left out.
     """
     names = {name for name, signal in signals.items() if signal.load == "operations" or name.startswith(DRIVER)}
     shown = {subject.key[0] for name in names for subject, samples in recorded.of(name).items() if samples.values.any()}
@@ -39,7 +39,8 @@ def find_host_work(recorded: RecordedSignals, signals: Mapping[str, Signal]) -> 
             continue
         moved = combine_series(network)[1].present
         values = np.interp(busy.times, moved.times, moved.values)
-        work = np.maximum(busy.values / usual, values / max(float(np.quantile(values, USUAL)), 1))
+        shares = busy.values / usual, values / max(float(np.quantile(values, USUAL)), 1)
+        work = np.median((*shares, np.ones_like(values)), axis=0)
         signal = replace(signals[_BUSY], title=_TITLE)
         yield Load("operations", "host.work", signal, (subject,), Samples(busy.times, 100 * work))
 

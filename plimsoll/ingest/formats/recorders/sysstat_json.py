@@ -18,7 +18,7 @@ from plimsoll.ingest.reading import ReadOptions
 from plimsoll.ingest.shared.text import Text
 from plimsoll.model.errors import Unusable
 from plimsoll.model.log import Log
-from plimsoll.model.remark import RESTARTED, Kind
+from plimsoll.model.remark import RESTARTED, STARTED, Kind
 from plimsoll.model.times import convert_to_instant
 
 NAME = "sysstat-JSON"
@@ -49,7 +49,10 @@ def read(text: Text, options: ReadOptions) -> Log:
         reports = reports[1:]
     in_utc = _put_reports(recording, reports, str(host.get("date") or ""))
     for boot in host.get("restarts") or ():
-        recording.remarks.add(Kind.NOTED, f"{RESTARTED} ({_find_clock(boot.get('boot') or boot)})")
+        begun, first = (
+            _find_clock(stamp) for stamp in (boot.get("boot") or boot, (reports or [{}])[0].get("timestamp"))
+        )
+        recording.remarks.add(Kind.NOTED, f"{STARTED if begun < first else RESTARTED} ({begun})")
     return recording.log(options, _AGAIN, in_utc=in_utc)
 
 

@@ -19,7 +19,7 @@ from plimsoll.ingest.formats.sadf.sections import (
 )
 from plimsoll.ingest.shared.text import Text, read_as
 from plimsoll.model.errors import Unusable
-from plimsoll.model.remark import RESTARTED, Kind, Remarks, shorten
+from plimsoll.model.remark import RESTARTED, STARTED, Kind, Remarks, shorten
 
 _HEADER = "# hostname;interval;timestamp"
 _COLUMNS = re.compile(rf"(;[\w%][\w%/.-]*(\*|{re.escape(MANY)})?)*")
@@ -93,6 +93,7 @@ class _Sorter:
         self._block: RowBlock | None = None
         self._headers: list[int] = []
         self._restarts: list[int] = []
+        self._begun = ""  # the time of a restart before all rows
 
     def take(self, line: str, number: int) -> None:
         """Sort one line of the file: into a block, or into the lines that are not read (`Skipped`)."""
@@ -168,9 +169,11 @@ class _Sorter:
             self.take_unended(before, number)
             self._begin(header + columns, number)
         elif event:
-            event_name = RESTARTED if event[2] == "RESTART" else "comment:"
+            event_name = "comment:"
             if event[2] == "RESTART":
                 self._restarts.append(number)
+                self._begun = self._begun or ("" if any(block.rows for block in self._blocks.values()) else event[1])
+                event_name = STARTED if event[1] == self._begun else RESTARTED
             # Every section repeats the event; another time means another event.
             self._skipped.events.setdefault((shorten(f"{event_name} {event[3]}".rstrip("; "), 200), event[1]), number)
         elif not is_damaged and _NAMES.search(line):

@@ -14,7 +14,7 @@ from plimsoll.ingest.formats.sysstat_binary.records import ADVICE, Activity, SaF
 from plimsoll.ingest.reading import ReadOptions
 from plimsoll.ingest.shared.text import Text
 from plimsoll.model.log import Log, Times, Values
-from plimsoll.model.remark import RESTARTED, Kind
+from plimsoll.model.remark import RESTARTED, STARTED, Kind
 from plimsoll.model.times import SECOND, format_iso
 
 NAME = "sysstat-binary"
@@ -38,8 +38,9 @@ def read(text: Text, options: ReadOptions) -> Log:
     samples = np.cumsum(shown) - 1
     for seconds, interval in zip(np.array(file.seconds)[shown].tolist(), intervals[shown].tolist(), strict=True):
         recording.begin(seconds * SECOND, 1, interval)
-    for seconds in file.restarts:
-        recording.remarks.add_once(Kind.NOTED, f"{RESTARTED} ({format_iso(seconds * SECOND)})")
+    for number, seconds in enumerate(file.restarts):
+        restarted = STARTED if number < min(file.boots, default=0) else RESTARTED
+        recording.remarks.add_once(Kind.NOTED, f"{restarted} ({format_iso(seconds * SECOND)})")
     for activity in file.activities:
         if activity.layout is not None and activity.rows:
             for name, rows, columns in _list_instances(activity, boots):
