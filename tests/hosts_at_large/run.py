@@ -17,7 +17,6 @@ from tests.insights.diagnosis import contradictions
 
 from .linux import hosts
 from .recording import Host
-from .roles import roles
 from .shapes import shapes
 from .windows import instances, resources
 
@@ -26,7 +25,7 @@ JUDGED = (Outcome.CROSSED, Outcome.OFTEN, Outcome.TOO_SHORT, Outcome.WITHIN)
 
 def everyone() -> list[Host]:
     """All hosts."""
-    return [*resources(), *instances(), *roles(), *shapes(), *hosts()]
+    return [*resources(), *instances(), *shapes(), *hosts()]
 
 
 def reviewed(host: Host, folder: Path) -> dict[str, Any]:

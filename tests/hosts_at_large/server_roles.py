@@ -37,9 +37,14 @@ ROLES: dict[str, tuple[dict[str, Level], set[str]]] = {
             _SALES + r"\Log Growths": Count(4, 1),
             r"\SQLAgent:Jobs(_Total)\Failed jobs": Count(2, 1),
             r"\SQLServer:Access Methods\Page Splits/sec": _level(3, 200),
+            r"\SQLServer:Buffer Manager\Free list stalls/sec": _level(0, 9),
+            r"\SQLServer:Locks(_Total)\Lock Timeouts/sec": _level(0, 7),
             r"\SQLServer:SQL Statistics\Batch Requests/sec": _level(900, 900),
         },
-        {"sql-fail-over-time", "sql-data-loss-time", "sql-failed-jobs", "sql-page-splits"},
+        {
+            *("sql-fail-over-time", "sql-data-loss-time", "sql-failed-jobs", "sql-page-splits"),
+            *("sql-free-list-stalls", "sql-lock-timeouts"),
+        },
     ),
     "asp.net": (
         {
@@ -95,9 +100,9 @@ ROLES: dict[str, tuple[dict[str, Level], set[str]]] = {
             _CHANNEL + r"\Semaphore Waiters": _level(0, 14),
             _CHANNEL + r"\Semaphore Acquires": Count(90_000, 900),
             _CHANNEL + r"\Semaphore Timeouts": Count(3, 4),
-            _CHANNEL + r"\Average Semaphore Hold Time": _level(0.01, 0.7),
+            _CHANNEL + r"\Average Semaphore Hold Time": _level(0.01, 4),
         },
-        {"ad-ntlm-waiters", "ad-ntlm-calls", "ad-ntlm-timeouts"},
+        {"ad-ntlm-wait", "ad-ntlm-waiters", "ad-ntlm-calls", "ad-ntlm-timeouts"},
     ),
     "dhcp and dns": (
         {r"\DHCP Server\Packets Expired/sec": _level(0, 4), r"\DNS\Recursive TimeOut/sec": _level(1, 900)},
@@ -109,9 +114,15 @@ ROLES: dict[str, tuple[dict[str, Level], set[str]]] = {
             r"\Hyper-V Hypervisor Root Virtual Processor(Root VP 0)\% Total Run Time": _level(15, 96),
             r"\Hyper-V Virtual Storage Device(vhd)\Error Count": Count(0, 1),
             r"\Hyper-V Dynamic Memory Balancer(System Balancer)\Average Pressure": _level(60, 97),
+            r"\Hyper-V Virtual Machine Health Summary\Health Critical": _level(0, 2),
         },
-        {"hyper-v-root-busy", "hyper-v-disk-errors", "hyper-v-host-memory-pressure"},
+        {"hyper-v-root-busy", "hyper-v-disk-errors", "hyper-v-host-memory-pressure", "hyper-v-critical-guests"},
     ),
+    "hyper-v without a total": (
+        {rf"\Hyper-V Hypervisor Logical Processor(Hv LP {n})\% Total Run Time": _level(40, 97) for n in range(4)},
+        {"hyper-v-host-busy-critical"},
+    ),
+    "drivers": ({r"\Processor(_Total)\% DPC Time": _level(0.5, 24)}, {"windows-dpc-time"}),
     "vmware guest": (
         {r"\VM Memory\Memory Swapped in MB": _level(0, 700), r"\VM Memory\Memory Ballooned in MB": _level(0, 900)},
         {"vmware-swapped", "vmware-ballooned"},

@@ -5,13 +5,12 @@ import pytest
 from tests.insights.diagnosis import contradictions
 
 from .linux import hosts
-from .roles import roles
 from .run import reviewed
 from .server_roles import server_roles
 from .shapes import shapes
 from .windows import instances, resources
 
-GROUPS = {"resources": resources, "instances": instances, "roles": roles, "shapes": shapes, "linux": hosts}
+GROUPS = {"resources": resources, "instances": instances, "shapes": shapes, "linux": hosts}
 
 
 @pytest.mark.parametrize("group", GROUPS)
