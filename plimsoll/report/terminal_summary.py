@@ -134,6 +134,8 @@ def _list_brief_lines(
         yield format_group(group)
         if at < full:
             yield (f"    {describe_time(group.worst, zone)}. {group.worst.rule.summary}",)
+            if not at and (processes := describe_users(group.worst, group.worst.counted.longest(1)[0].start)):
+                yield (f"    {processes}",)
     if (value := len(severe) - full - heads) > 0:
         yield (dim_text(f"{format_count(value, 'more signal')} crossed"),)
     for heading, groups in not_crossed:

@@ -125,8 +125,17 @@ class Review:
     def reasons(self) -> tuple[str, ...]:
         """The reason for the verdict, in a sentence or two; then further sentences, such as limits soon reached."""
         span = (self.end or 0) - (self.start or 0)
-        reasons = list_reasons(self.findings, self.doubts, span, self.question.planned)
+        findings = [finding for finding in self.findings if not self._has_nothing_to_share(finding)]
+        reasons = list_reasons(findings, self.doubts, span, self.question.planned)
         return (*reasons, *self.question.scope, *self.of_load, *self.ahead)
+
+    def _has_nothing_to_share(self, finding: Finding) -> bool:
+        """Return whether a share has no value since its dividend is always 0, as that of a standby adapter."""
+        derived = finding.signal.derived
+        if finding.outcome != Outcome.NO_DATA or finding.subject is None or derived is None or not derived.ratio:
+            return False
+        dividend = self.signals.of(derived.ratio[0]).get(finding.subject)
+        return dividend is not None and not dividend.present.values.any()
 
     @cached_property
     def of_load(self) -> tuple[str, ...]:

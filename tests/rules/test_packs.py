@@ -56,8 +56,10 @@ FACTORS = {
     "%": (1, 0.01),
     "% of RAM": (1, _MB / 100),
     "% of link": (1, 0.01, 0.01 / 8),
-    **dict.fromkeys(("% of limit", "% of packets", "% of segments", "% of table", "% used"), (1, 0.01)),
-    **dict.fromkeys(("% of batches", "% of frames", "% of index searches", "% of requests"), (0.01,)),
+    **dict.fromkeys(
+        ("% of limit", "% of packets", "% of requests", "% of segments", "% of table", "% used"), (1, 0.01)
+    ),
+    **dict.fromkeys(("% of batches", "% of frames", "% of index searches"), (0.01,)),
     "MB": (1, _MB),
     "bytes": (1, _MB),
     "bytes/s": (1, 1e6),
@@ -73,7 +75,7 @@ COMPUTED = {
     "AD-002": (3.2, 3.6),  # 80 and 90 % of 4 threads per processor
     "WIN-010": (104_857.6, 10_485.76, 52_428.8),  # bytes per MB of RAM
     "WIN-011": (100 * _MB,),  # of a small host, by the second voice
-    "WIN-015": (0.45 * _MB, 0.6 * _MB),  # bytes per MB of RAM
+    "WIN-015": (0.45 * _MB, 0.6 * _MB, 0.2),  # bytes per MB of RAM; or a share (ours)
     "WIN-023": (90,),  # busy instead of idle
     "WIN-032": (2,),  # a second, by the second voice: "0 at all times" alarms for one error of a night
     "WIN-031": (0.0625, 0.1),  # bytes/s per bit/s of the link

@@ -18,13 +18,17 @@ from plimsoll.rules.wording import format_limit
 _MOST_AHEAD = 2
 _PRIVATE = "process.private_bytes"
 _LEAKED = (_PRIVATE, "process.handles")
-_POOL, _MANY = "memory.pool_nonpaged", 3  # our choice: times as much as at first
-_LARGE = {_POOL: 2**30, "process.handles": 16_384}  # our choice, and PAL's: a leak of less is no news yet
+_POOLS, _MANY = ("memory.pool_nonpaged", "memory.pool_paged"), 3  # our choice: times as much as at first
+# PAL's for a process, else our choice: a leak of less is no news yet
+_LARGE = dict.fromkeys(_POOLS, 2**30) | {
+    "process.handles": 16_384,
+    "process.threads": 1000,
+    "sql.user_connections": 1000,
+}
 _NARROW = 0.05  # our choice: of the time until a limit; a narrower interval is not shown
 _SOON = 0.1  # our choice: of the time watched; what is reached before that is no later matter
-_ALIKE = (
-    0.5  # our choice: of the change of the line, what was recorded changed by at least so much, or twice it at most
-)
+_SOON_FULL = 0.25  # our choice: the same of a volume, on which all that writes fails once it is full
+_ALIKE = 0.5  # our choice: of the line's change, what was recorded changed by at least so much, or twice it at most
 _MOST_OF_IT = 0.5  # our choice: of the memory that is lost
 
 
@@ -63,14 +67,14 @@ def _list_news(
 
 def _describe_limits_ahead(signal_trends: tuple[SignalTrend, ...]) -> tuple[str, ...]:
     """Return sentences on limits reached within a week, the soonest first, except the limit of `_describe_doubt`."""
-    leaks = [describe_trend(trend) for trend in signal_trends if _is_large_leak(trend) and trend.name != _POOL]
+    leaks = [describe_trend(trend) for trend in signal_trends if _is_large_leak(trend) and trend.name not in _POOLS]
     soon = [
         (trend.reaches_s[0], f"At the rate of this run {_name(trend)} {_describe_reach(trend)}.")
         for trend in signal_trends
         if trend.notable and trend.reaches_s and trend.limit and trend.limit.outcome not in CROSSED
         if trend.passed or not _describe_doubt((trend,))
     ]
-    return (*(text for seconds, text in sorted(soon)[:_MOST_AHEAD] if 0 < seconds <= WEEK_S), *leaks[:1])
+    return (*(text for seconds, text in sorted(soon)[:_MOST_AHEAD] if 0 < seconds <= WEEK_S), *leaks[:_MOST_AHEAD])
 
 
 def _is_large_leak(trend: SignalTrend) -> bool:
@@ -113,12 +117,13 @@ def _describe_doubt(signal_trends: tuple[SignalTrend, ...]) -> str:
             if not trend.passed.stood_at_end:  # else that is said
                 return f"{_name(trend)} {trend.movement}, and was past its limit of {text} when the recording ended"
             continue
-        if trend.name == _POOL and _is_large_leak(trend):
+        if trend.name in _POOLS and _is_large_leak(trend):
             before, after = (format_value(value, trend.signal.unit) for value in trend.ends)
             return f"{_name(trend)} grew from {before} to {after}, as where a driver leaks"
         limit, reaches = trend.limit, trend.reaches_s
         if trend.notable and limit and reaches and limit.outcome not in CROSSED:
-            soon = max(limit.rule.for_, _SOON * (trend.end - trend.start))
+            share = _SOON_FULL if trend.signal.resource == "space" else _SOON
+            soon = max(limit.rule.for_, share * (trend.end - trend.start))
             if reaches[0] * SECOND <= soon:
                 return f"{_name(trend)} {trend.movement}, and {_describe_reach(trend)}"
     return ""
