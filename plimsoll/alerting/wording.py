@@ -110,7 +110,7 @@ def describe_firing(alert: Alert, zone: Zone) -> str:
             return _fill_sentence(alert, "fired", begin=zone.clock(alert.begin))
 
 
-def describe_lasting(alert: Alert, zone: Zone, now: int) -> str:
+def describe_lasting(alert: Alert, now: int) -> str:
     """Return `Processor time on WEB01, past its limit for 2 h: now 95 %, at worst 99 %; it should stay ...`"""
     long = format_duration((now - alert.begin) // SECOND * SECOND)
     if alert.kind != "rule":

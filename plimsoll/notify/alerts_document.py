@@ -149,7 +149,7 @@ def build_alert_part(alert: Alert, silences: Sequence[Silence], zone: Zone, now:
         {
             **asdict(alert.details),
             **alert._asdict(),
-            "text": describe_lasting(alert, zone, now) if alert.firing else describe_end(alert, zone),
+            "text": describe_lasting(alert, now) if alert.firing else describe_end(alert, zone),
             "silenced": alert.firing
             and any(silence.matches(alert.rule, alert.host, alert.instance) for silence in silences),
         }

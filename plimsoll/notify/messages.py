@@ -248,7 +248,7 @@ def _format_sentence(item: Item, style: Style, now: int) -> str:
         case "fired":
             text = describe_firing(item.alert, style.zone)
         case "still":
-            text = describe_lasting(item.alert, style.zone, now)
+            text = describe_lasting(item.alert, now)
         case "ended":
             text = describe_end(item.alert, style.zone, item.remains)
         case "fired and ended":

@@ -1,8 +1,6 @@
 """`plimsoll up`: collects, receives samples of agents, judges them, and notifies, in one process."""
 
-import ctypes
 import logging
-import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
@@ -107,8 +105,6 @@ class Setup:
 
 
 _TIDY_S = 60.0
-# Of glibc: freed memory between memory in use, 10 MB after the start, goes back to the system.
-_trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None
 _LOOK_EVERY = 60 * SECOND  # for metrics that never come
 _DAY_S = 86_400
 _log = logging.getLogger(__name__)

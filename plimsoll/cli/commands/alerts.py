@@ -333,7 +333,7 @@ def _list_marks(alert: Alert, silenced: Sequence[silences.Silence]) -> Iterator[
 
 
 def _describe_alert(alert: Alert, zone: Zone, now: int) -> str:
-    return describe_lasting(alert, zone, now) if alert.firing else describe_end(alert, zone)
+    return describe_lasting(alert, now) if alert.firing else describe_end(alert, zone)
 
 
 def _format_values(alert: Alert, zone: Zone) -> str:

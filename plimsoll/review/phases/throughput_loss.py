@@ -125,7 +125,7 @@ class _Fall(NamedTuple):
     is_slow: bool = False
 
 
-class Cost(NamedTuple):
+class WorkCost(NamedTuple):
     """A time that falls with the work of a `host`, unless each request takes more: processor time, or a response time.
 
     It stays if at least the share `stays_at` is left where less work was done.
@@ -142,11 +142,11 @@ class Cost(NamedTuple):
         return bool(values[-tenth:].mean() >= self.stays_at * values[first : first + tenth].mean() > 0)
 
 
-def list_costs(recorded: RecordedSignals, signals: Mapping[str, Signal]) -> list[Cost]:
+def list_costs(recorded: RecordedSignals, signals: Mapping[str, Signal]) -> list[WorkCost]:
     """Return the processor time and the response times of each host."""
     shares = {_PROCESSORS: _AS_BUSY, **{name: _LONGER for name, signal in signals.items() if signal.response_time}}
     return [
-        Cost(subject.host, samples, share)
+        WorkCost(subject.host, samples, share)
         for name, share in shares.items()
         for subject, samples in recorded.of(name).items()
     ]
@@ -157,7 +157,7 @@ def find_throughput_loss(
     start: int,
     end: int,
     planned: Sequence[Planned] = (),
-    costs: Sequence[Cost] = (),
+    costs: Sequence[WorkCost] = (),
     *,
     is_slight: bool = False,
 ) -> ThroughputLoss | None:
@@ -191,7 +191,7 @@ def _find_loss(
     start: int,
     end: int,
     fell: float,
-    costs: Sequence[Cost],
+    costs: Sequence[WorkCost],
     *,
     is_slight: bool = False,
 ) -> ThroughputLoss | None:
