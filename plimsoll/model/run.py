@@ -1,6 +1,6 @@
 """Runs: tests or periods of operation that are judged as a whole, and how stores describe them."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import field
 from typing import TypeAlias
 
@@ -40,10 +40,10 @@ class Planned:
         return not self.rules and self.start <= end and self.end >= start
 
 
-def leave_out_planned(samples: Samples, planned: Iterable[Planned], rule: str = "") -> Samples:
-    """Return the samples outside work planned for all rules or for `rule`; the first sample after it is of it, too."""
+def leave_out_planned(samples: Samples, planned: Iterable[Planned], rules: Collection[str] = ()) -> Samples:
+    """Return the samples outside work planned for all or any of `rules`; the first sample after it is of it, too."""
     for work in planned:
-        if not work.rules or rule in work.rules:
+        if not work.rules or not set(rules).isdisjoint(work.rules):
             start, end = work.start, work.end + (samples.interval or 0)
             samples = samples.chosen(lambda times, start=start, end=end: (times <= start) | (times >= end))
     return samples

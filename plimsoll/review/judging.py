@@ -235,7 +235,7 @@ class _RunJudge:
             sampled = compute_signal_samples(drop_request_rate(origin), self._samples)
             part = sampled and sampled.between(self._question.start, self._question.end).present
             finding = replace(
-                finding, sampled=leave_out_planned(part, self._question.planned, rule.id) if part else None
+                finding, sampled=leave_out_planned(part, self._question.planned, (rule.id,)) if part else None
             )
         if finding.stretch is not None and finding.stretch < track.window:
             finding = replace(finding, covered=self._judge.coverage(origin, track))

@@ -95,7 +95,7 @@ def load_response(measured: Measured, loads: Sequence[Load]) -> LoadResponse:
             return LoadResponse(
                 offered, work, select_top(put, _TOP), _select_low_load(put), _is_following(grown), grown
             )
-    if work is None or done is None:
+    if work is None or done is None or not np.isfinite(done).any():
         return LoadResponse(None, None, np.ones(measured.parts.count, dtype=bool), None, None, None)
     most = select_top(done, _TOP_OF_WORK)
     if not is_varied(done, _VARIES):

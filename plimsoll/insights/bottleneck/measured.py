@@ -1,6 +1,6 @@
 """The signals of a run, averaged over equal parts of its time, and the values from which resources are near full."""
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 from typing import Literal
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from plimsoll.analysis.filters import EqualParts, compute_median
 from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.log import Values
-from plimsoll.model.run import Planned
+from plimsoll.model.run import Planned, leave_out_planned
 from plimsoll.model.samples import Samples
 from plimsoll.model.series import HostKey, make_host_key
 from plimsoll.review.findings import Finding
@@ -40,20 +40,15 @@ class Bound:
 
 
 class _Parts(EqualParts):
-    """Equal parts of a run, which have no means where work was planned."""
+    """Equal parts of a run, with means of the unplanned time."""
 
     def __init__(self, start: int, end: int, count: int, planned: Sequence[Planned]) -> None:
         super().__init__(start, end, count)
         self._planned = planned
 
-    def means(self, samples: Samples, rules: Set[str] = frozenset()) -> Values:
-        """Return the mean in each part; NaN also in and just after work that was planned for all or any of `rules`."""
-        means, width = super().means(samples), max(self.end - self.start, 1) / self.count
-        for work in self._planned:
-            if not work.rules or rules.intersection(work.rules):
-                first, last = (int((time - self.start) // width) for time in (work.start, work.end))
-                means[max(0, first) : max(0, last + 2)] = np.nan
-        return means
+    def means(self, samples: Samples, rules: Collection[str] = ()) -> Values:
+        """Return the mean in each part, without work that was planned for all or any of `rules`."""
+        return super().means(leave_out_planned(samples, self._planned, rules))
 
 
 class Measured:
