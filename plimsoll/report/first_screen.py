@@ -39,7 +39,7 @@ class EvidenceRow:
 
 @dataclass(frozen=True)
 class FirstScreen:
-    """The first part of a report. `cause`, `next` and `clients` are sentences, or empty.
+    """The first part of a report. `cause`, `next` and `clients` are sentences, or empty; `also` are further sentences.
 
     `headline` is the reason for the verdict: what a reader takes in at once, and the rest. `evidence` begins with the
     value that the verdict's sentence names, and is empty if the sentence names no value.
@@ -50,6 +50,7 @@ class FirstScreen:
     evidence: Sequence[EvidenceRow]
     next: str
     clients: str
+    also: Sequence[str]
 
 
 def build_first_screen(result: Insights) -> FirstScreen:
@@ -64,13 +65,15 @@ def build_first_screen(result: Insights) -> FirstScreen:
     headline_says_it = text.removesuffix(".").casefold() in result.review.answer.casefold()
     step = _find_next_step(result, crossed)
     said = next((doubt.advice for doubt in result.review.doubts[:1] if step in (doubt.step, doubt.advice)), None)
-    reason = result.review.reasons[0]
+    reason, coverage = result.review.reasons[0], result.review.coverage
+    judged = f"{coverage.judged:,} of {coverage.thresholds:,} thresholds"  # the line on the coverage has it
     return FirstScreen(
         headline=split_headline(reason.replace(f"; {said}.", ".") if said else reason),
         cause="" if is_healthy or headline_says_it else text,
         evidence=shown[:_MOST],
         next=f"Next: {step}." if step else "",
         clients=describe_client_results(result.review),
+        also=[sentence for sentence in result.review.reasons[1:] if judged not in sentence],
     )
 
 

@@ -109,7 +109,7 @@ def answer(insights: Insights, zone: Zone) -> Iterator[Line]:
         yield (first.headline[1],)
     if first.cause:
         yield ((first.cause, "bold"),)
-    also = (f"Also: {sentence}" for sentence in review.reasons[1:])
+    also = (f"Also: {sentence}" for sentence in first.also)
     yield from ((text,) for text in (first.next, first.clients, *also) if text)
     yield (f"{summarize_crossed(review.findings)} · {review.coverage.text}",)
     yield (dim_text(describe_scope(review, zone)),)

@@ -63,10 +63,10 @@ def build_blocks(capacity: Capacity, forecasts: Sequence[str] = ()) -> Iterator[
 def build_page(capacity: Capacity, reviews: Sequence[Review], forecasts: Sequence[str] = ()) -> Document:
     """Build the page: the blocks of the terminal's output, then curves, and the sources of the limits."""
     resources = capacity.resources[:_MOST_CURVES]
-    uses = Section("", tuple(_use_curve(capacity, resource) for resource in resources), style="demands")
+    uses = Section("", tuple(_use_curve(capacity, resource) for resource in resources), style="per-operation")
     parts = [Section("Use over load", (Paragraph(_CURVES, "note"), uses))]
     if capacity.response:
-        curve = Section("", (_build_response_curve(capacity, capacity.response),), style="demands")
+        curve = Section("", (_build_response_curve(capacity, capacity.response),), style="per-operation")
         parts.append(Section("Response time over load", (curve,)))
     documents = (
         f"{resource.resource.title}, {number(resource.resource.limit)} %: {resource.resource.document}"
@@ -129,7 +129,9 @@ def _build_demands_table(capacity: Capacity) -> DocumentTable:
         (group_text(capacity, at), *(_format_demand(resource, at) for resource in resources))
         for at in range(min(len(capacity.groups), _MOST_ROWS))
     )
-    return DocumentTable((Column("One operation demands"), *columns), rows, "What one operation demands")
+    return DocumentTable(
+        (Column("One operation demands"), *columns), rows, "What one operation demands", style="per-operation"
+    )
 
 
 def _format_demand(resource_capacity: ResourceCapacity, at: int) -> str:
