@@ -76,7 +76,7 @@ def test_hosts_are_listed_worst_first_and_say_how_they_are(watching, served, chr
         assert cells["silent"] == ["○ no data for 10 min"]
         assert cells["blank"] == []
         assert "for 2 min" in cells["waits"][0]
-        assert "40 % E:" in cells["calm"][1]
+        assert "40 %" in cells["calm"][1]
         assert "1 host silent" in view.page.locator(".basis").inner_text()
 
 
@@ -132,7 +132,7 @@ def test_a_thousand_hosts_are_lines_of_which_one_finds_those_one_wants(watching,
     with opened(chromium, f"{served.address}/?state=warning") as view:
         assert [*hosts(view.page)] == [names[700]]
         titles = view.page.locator("thead th").all_inner_texts()
-        assert titles[-1].startswith("Context switches")  # its limit is of machines of long ago
+        assert "Context switches" not in " ".join(titles)  # its limit is of machines of long ago
     answer = served.request("GET", "/api/health", headers={"Accept-Encoding": "gzip"}, preload_content=False)
     assert len(answer.read(decode_content=False)) < 60_000
 

@@ -85,7 +85,7 @@ class HostChoice:
                 return f"{other}={labels[other]}" if other in labels else f"without {other}"
 
 
-MOST_COLUMNS = 7
+MOST_COLUMNS = 5
 _MOST_CROSSED = 3
 Grade = Literal["critical", "warning", "silent", "not judged", "pending", "healthy"]
 _ORDER: tuple[Grade, ...] = ("critical", "warning", "silent", "not judged", "pending", "healthy")
@@ -277,8 +277,7 @@ def _find_cause(incidents: Sequence[Incident]) -> str:
 def _choose_signals(hosts: Sequence[HostKey], judged: JudgedHosts, catalogue: Catalogue) -> list[str]:
     """Return the signals that get a column: crossed signals first, then signals that rules judge on many hosts.
 
-    Crossed signals, signals with limits, and signals without limits are each in the order of `areas.yaml`; as narrow
-    windows show only the first columns, signals without limits are last.
+    Both are in the order of `areas.yaml`. Signals that only notes judge get one if no other signal is judged.
     """
     health = load_areas().health
     counts, judged_signals = Counter[str](), set[str]()
@@ -292,12 +291,13 @@ def _choose_signals(hosts: Sequence[HostKey], judged: JudgedHosts, catalogue: Ca
     signals = [signal for signal in dict.fromkeys([*health.hosts, *limits]) if signal in counts]
     few = max(counts.values(), default=0) // 20
 
+    signals = [signal for signal in signals if signal in judged_signals or signal in crossed] or signals
+
     def rank(signal: str) -> tuple[object, ...]:
-        return signal not in crossed, counts[signal] <= few, signal not in judged_signals, signal not in health.hosts
+        return signal not in crossed, counts[signal] <= few, signal not in health.hosts
 
     best = sorted(signals, key=rank)[:MOST_COLUMNS]
-    shown = (signal for signal in signals if signal in best)
-    return sorted(shown, key=lambda signal: (signal not in crossed, signal not in judged_signals))
+    return sorted((signal for signal in signals if signal in best), key=lambda signal: signal not in crossed)
 
 
 def _build_row(host: _GradedHost, cells: Mapping[str, HostCell], signals: Sequence[str]) -> HostRow:
