@@ -162,6 +162,7 @@ def _map_panels() -> Mapping[str, Sequence[tuple[str, PanelSpec]]]:
     return panels
 
 
+@cache
 def find_panel(signal: str) -> tuple[str, int]:
     """Return the area, and the id of the panel for a signal as by `find_home_panel`; `("", 0)` without a panel."""
     home = find_home_panel(signal)
