@@ -136,7 +136,7 @@ def test_a_rule_crossed_on_many_hosts_is_one_line(reviewed):
         "Not healthy. Processor time crossed its limit on 20 of 20 hosts, worst on WEB07, where it stayed at 86 % "
         "(1 min mean) throughout; it should stay below 80 %."
     )
-    assert "Crossed: 1 warning · 60 of 1,260 thresholds that apply to 20 hosts were judged" in done.out
+    assert "Crossed: 1 warning · 60 of 1,360 thresholds that apply to 20 hosts were judged" in done.out
     assert done.out.count("▲ warning") == 1
     assert len(done.out.splitlines()) < 30
 
