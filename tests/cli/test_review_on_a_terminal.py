@@ -73,6 +73,6 @@ def test_details_have_all_of_it(tmp_path):
 def test_what_takes_long_says_so_meanwhile(tmp_path):
     write_big_log(log := tmp_path / "big.csv", rows=2500, columns=1000)
     whole = "\n".join(on_a_terminal(100, "show", log))
-    assert re.search(r"Reading 1 file, \d+ MB \d:\d\d:\d\d", whole)
+    assert re.search(r"Reading 1 file, \d+ MB \d+ % read \d:\d\d:\d\d", whole)
     small = "\n".join(on_a_terminal(100, "show", next((EXAMPLES / "windows-today" / "trouble").glob("*.csv"))))
     assert "Reading" not in small

@@ -64,7 +64,9 @@ def _find_others(work: Mapping[str, Values], host: str, away: tuple[int, int], r
         (slice(stop, stop + rows), slice(stop - rows, stop)),
     ]
     sides = [(beside, within) for beside, within in sides if beside.start >= 0 and beside.stop <= len(work[host])]
-    if not sides:
+    parts = [part for pair in sides for part in pair]
+    work = {name: values for name, values in work.items() if all(np.isfinite(values[part]).any() for part in parts)}
+    if not sides or host not in work:
         return []
     level = {name: np.mean([np.nanmedian(values[beside]) for beside, _ in sides]) for name, values in work.items()}
     during = {name: np.mean([np.nanmedian(values[within]) for _, within in sides]) for name, values in work.items()}
