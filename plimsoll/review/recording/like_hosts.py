@@ -41,6 +41,8 @@ def doubt_hosts_without_share(recorded: RecordedSignals, planned: Sequence[Plann
     work = {host: spread(samples) for host, samples in busy.items()}
     for host, values in work.items():
         moved = next((spread(of) for name in _PACKETS for of in recorded.on(name, host).values()), values)
+        if not (np.isfinite(values).any() and np.isfinite(moved).any()):
+            continue
         shares = [of / max(float(np.nanquantile(of, _USUAL)), 1e-9) for of in (values, moved)]
         idle = filter_median(np.maximum(*shares), 5, "edge") < _IDLE
         first, stop = max(find_runs(idle), key=lambda run: run[1] - run[0], default=(0, 0))
@@ -67,6 +69,13 @@ def _find_others(work: Mapping[str, Values], host: str, away: tuple[int, int], r
     parts = [part for pair in sides for part in pair]
     work = {name: values for name, values in work.items() if all(np.isfinite(values[part]).any() for part in parts)}
     if not sides or host not in work:
+        return []
+    work = {  # a host that was not recorded on one of the sides tells nothing
+        name: values
+        for name, values in work.items()
+        if all(np.isfinite(values[part]).any() for side in sides for part in side)
+    }
+    if host not in work:
         return []
     level = {name: np.mean([np.nanmedian(values[beside]) for beside, _ in sides]) for name, values in work.items()}
     during = {name: np.mean([np.nanmedian(values[within]) for _, within in sides]) for name, values in work.items()}
