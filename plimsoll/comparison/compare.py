@@ -11,6 +11,7 @@ from plimsoll.comparison.distribution_changes import (
     Reshaped,
     find_distribution_changes,
     find_failure_bursts,
+    find_slow,
     find_stalls,
 )
 from plimsoll.comparison.hosts import HostChange, Hosts, Key, set_differently
@@ -19,12 +20,15 @@ from plimsoll.comparison.loads import LoadComparison, compare_loads, load_effect
 from plimsoll.comparison.signal_pairs import Lone, Pair, Proposal, pair_signals, propose_matches
 from plimsoll.comparison.signal_settings import LoadEffect, Treatments
 from plimsoll.comparison.trend import Change
+from plimsoll.comparison.twins import align_twins
 from plimsoll.insights.insights import Insights
+from plimsoll.model.group_pairs import group_pairs
 from plimsoll.model.run import AcceptedChange
 from plimsoll.model.series import make_host_key
 from plimsoll.review.findings import CROSSED, JUDGED, Finding
 from plimsoll.review.review import Review
 from plimsoll.review.statistics import Weights
+from plimsoll.rules.schema.field_types import Fact
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.subjects import Subject
 
@@ -166,7 +170,9 @@ class Comparison:
     def in_phase(self, phase: CommonPhase) -> tuple[Compared, ...]:
         """Return the comparisons of all signals in a phase, the most important difference first."""
         return self._cache_result(
-            "signals", phase, lambda: tuple(sorted(correct_for_several(list(self._compare_signals(phase))), key=_rank))
+            "signals",
+            phase,
+            lambda: tuple(sorted(align_twins(correct_for_several(list(self._compare_signals(phase)))), key=_rank)),
         )
 
     def of(self, *outcomes: ComparisonOutcome) -> list[Compared]:
@@ -202,6 +208,7 @@ class Comparison:
         phase = self.phase if self.requested_phase else self.phases[-1]
         runs = [(other, same) for other in (*self.against, self) if (same := other.named(phase.name))]
         stalls = find_stalls([other.load_in(same) for other, same in runs])
+        stalls = [find_slow(stall, self.in_phase(phase)) for stall in stalls]
         regressed = {(regression.name, regression.subject) for regression in self.regressions}
         # Judging another phase takes as long as the whole comparison; most runs have no signal of failures.
         may_fail = any(self.treatments.of(pair.name, pair.signal).shape == "failures" for pair in self._pairs[0])
@@ -229,6 +236,19 @@ class Comparison:
         ]
         new = [(phase, [c for c in compareds if (c.name, c.subject) not in same]) for phase, compareds in worse]
         return [(phase, compareds) for phase, compareds in new if compareds]
+
+    def _compute_scale(self, pair: Pair) -> float:
+        """Return the factor by which the limits of a signal grew with its host, as with the number of processors."""
+        first, second = (review.facts for review in self.reviews)
+        facts = self._scales.get(pair.name, ())
+        values = [(first.find(pair.first, fact), second.find(pair.second, fact)) for fact in facts]
+        return next((after / before for before, after in values if before and after), 1.0)
+
+    @cached_property
+    def _scales(self) -> Mapping[str, list[Fact]]:
+        """The facts of a host with which the limits of a signal grow, by the signal's name."""
+        rules = (rule for applied in self.first.review.applied for rule in applied.pack.rules)
+        return group_pairs((rule.signal, rule.scale) for rule in rules if rule.scale)
 
     def _cache_result(self, kind: str, phase: CommonPhase, compute: Callable[[], T]) -> T:
         """Return the cached result for `kind` and the phase; if there is none, call `compute` and cache its result."""
@@ -271,7 +291,7 @@ class Comparison:
                     level.mean.mean,
                     pair.second.key,
                     level.growth(load_signal.first if load_signal and treatment.is_cost else None),
-                )
+                ).widen(self._compute_scale(pair))
                 for (level, of_load, _), load_signal in zip(entries, loads, strict=True)
             ]
             yield Compared.of(
@@ -300,7 +320,9 @@ class Comparison:
     def effect(self, phase: CommonPhase) -> LoadEffect:
         """Return the range of factors by which the load changes from the first run to the second in a phase."""
         return self._cache_result(
-            "effect", phase, lambda: load_effect(self.load_in(phase), self.reviews, phase, self.levels(phase))
+            "effect",
+            phase,
+            lambda: load_effect(self.load_in(phase), self.reviews, phase, self.levels(phase), self.hosts),
         )
 
     def load_in(self, phase: CommonPhase) -> LoadComparison:
@@ -327,10 +349,11 @@ class Comparison:
 
 
 def _rank(compared: Compared) -> tuple[object, ...]:
-    """Return a sort key: outcome, critical signals, limits that one run alone crossed, kind, deviation, and name."""
+    """Return a sort key: outcome, critical signals, own outcomes, limits crossed in one run, kind, deviation, name."""
     return (
         _ORDER[compared.outcome],
         not compared.treatment.critical,
+        compared.aligned is not None,
         float("inf") if compared.crossed is None else compared.crossed,
         compared.treatment.place,
         -compared.size,

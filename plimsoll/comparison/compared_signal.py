@@ -33,8 +33,9 @@ from plimsoll.rules.subjects import Subject
 
 FALSE_ALARMS = 0.025  # the chance that any signal of a phase is called different although none is
 _OF_COSTS, _OF_OTHERS = 0.6, 0.5  # of it: processor time, whose least differences matter, and others; our choice
-_ONE_OF_MANY = FALSE_ALARMS / 50  # of the chance: about as many critical signals are compared
+CERTAIN = FALSE_ALARMS / 50  # of the chance: about as many critical signals are compared
 PERHAPS = 0.15  # the same chance, below which it is not known whether a signal is worse; our choice
+_ROUNDING = 1e-9
 _FEWEST = 8  # samples; with fewer, nothing is said
 MOST_RUNS = 10  # baselines; more are seldom kept
 
@@ -80,6 +81,7 @@ class Compared:
         in_use: The memory in use in the last baseline, for a signal of available memory; None if unknown.
         span: The lowest and the highest mean expected from a baseline at the load of the second run.
         chance: The p-value of `between`, corrected for the number of compared signals.
+        aligned: The outcome that a twin signal decides (`align_twins`); None for the signal's own.
     """
 
     name: str
@@ -100,6 +102,7 @@ class Compared:
     in_use: float | None = None
     span: tuple[float, float] = (0.0, 0.0)
     chance: float = 1.0
+    aligned: ComparisonOutcome | None = None
 
     @classmethod
     def of(
@@ -229,19 +232,23 @@ class Compared:
     @cached_property
     def outcome(self) -> ComparisonOutcome:
         """The outcome of the comparison."""
-        if self._fewest < _FEWEST:
-            return ComparisonOutcome.UNCLEAR
-        if self._differs and self._is_unmoved:
-            return ComparisonOutcome.SAME
+        if self.aligned or self._fewest < _FEWEST:
+            return self.aligned or ComparisonOutcome.UNCLEAR
         if self._differs:
-            return self._direction if self.is_outside and self.chance < FALSE_ALARMS else self._undecided
+            is_sure = self.is_outside and self.chance < FALSE_ALARMS and not self._is_unmoved
+            return self._direction if is_sure else self._undecided
         matters = abs(self.difference.value) > self.tolerated
-        is_certain = self.difference.chance < _ONE_OF_MANY
+        is_certain = self.difference.chance < CERTAIN and not self._is_rounding
         if abs(self.between.value) + self.precision > self.tolerated and not is_certain:
             return ComparisonOutcome.UNCLEAR
         if matters:
             return ComparisonOutcome.LOAD
         return ComparisonOutcome.WITHIN if is_certain else ComparisonOutcome.SAME
+
+    @property
+    def _is_rounding(self) -> bool:
+        """Whether the means differ by no more than sums of equal numbers do."""
+        return math.isclose(self.before, self.second.mean.mean, rel_tol=_ROUNDING)
 
     @property
     def _direction(self) -> ComparisonOutcome:
@@ -251,7 +258,12 @@ class Compared:
 
     @property
     def _undecided(self) -> ComparisonOutcome:
-        """The reason why a difference is not certain: SPREAD if most of its error lies between runs, else UNCLEAR."""
+        """The reason why a difference is not certain: SPREAD if most of its error lies between runs, else UNCLEAR.
+
+        SAME if the level stayed, although the load lets expect another one.
+        """
+        if self.compatible <= self.tolerated:
+            return ComparisonOutcome.SAME
         between = self.between.error**2 > 2 * self.difference.error**2
         return ComparisonOutcome.SPREAD if between else ComparisonOutcome.UNCLEAR
 
@@ -263,9 +275,7 @@ class Compared:
             spread = self.between.error / np.sqrt(1 + 1 / count)
         else:
             spread = np.hypot(self.treatment.between_runs(self.before, self.in_use), self.second.mean.error)
-        return count_runs_to_decide(
-            self.between.value, float(spread), load_weight(), _ONE_OF_MANY, (count + 1, MOST_RUNS)
-        )
+        return count_runs_to_decide(self.between.value, float(spread), load_weight(), CERTAIN, (count + 1, MOST_RUNS))
 
     @property
     def _fewest(self) -> int:

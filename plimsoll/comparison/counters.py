@@ -30,6 +30,7 @@ _CERTAIN = 0.02  # the chance that any counter is called different although none
 _COSTS = re.compile(
     r"time|latency|delay|duration|elapsed|error|fail|exception|reject|queue|wait|retr|drop|lost|abort", re.I
 )
+_IDLE = re.compile(r"\\Process\((idle|_total|system idle process)\)", re.I)  # no work, and the sum with it
 _COSTS_NOT = re.compile(r"up ?time|time ?stamp|idle|time in use|real time", re.I)
 
 
@@ -157,7 +158,11 @@ def _shorten_name(series: Series) -> str:
 
 
 def _is_cost(series: Series) -> bool:
-    return bool(_COSTS.search(_shorten_name(series))) and not _COSTS_NOT.search(_shorten_name(series))
+    return (
+        not _IDLE.search(series.path)
+        and bool(_COSTS.search(_shorten_name(series)))
+        and not _COSTS_NOT.search(_shorten_name(series))
+    )
 
 
 def _list_values(review: Review, series: Series, phase: Phase | None) -> Values:

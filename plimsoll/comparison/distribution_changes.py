@@ -6,7 +6,7 @@ neighbours; ramps, slow drifts, rare bursts and changes that follow the load are
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -33,6 +33,7 @@ _LASTS = 20 * SECOND
 _FEWEST_STALLS = 2
 _LONG_STALL = 110 * SECOND  # one of these alone counts: two minutes, less what noise hides of them
 _FEWEST_ROWS = 20
+_SLOWER = 5.0  # times as slow as at other times, during stalls; our choice
 _FEWEST_MISSED = 30  # operations that a stall lacks: fewer may come together by chance
 _HIGHER = 1.5  # times the 99th percentile of the baseline: what is above it is a peak of another kind
 _PEAK = 0.99
@@ -52,13 +53,16 @@ class Reshaped:
     """A change of a signal's distribution: more stalls, failures, peaks or noise (`shape`) than in the baseline.
 
     `before` and `after` depend on `shape`: the share of the time in stalls, the longest burst of failed requests (s),
-    the 99th percentile, or the median deviation.
+    the 99th percentile, or the median deviation. `times` are the start and end (ns) of each stall,
+    and `slow` is what was slow in just these times, with its mean at other times and in them.
     """
 
     shape: Shape
     compared: Compared
     before: float
     after: float
+    times: tuple[tuple[int, int], ...] = ()
+    slow: tuple[Compared, float, float] | None = None
 
 
 def find_distribution_changes(signals: list[Compared]) -> list[Reshaped]:
@@ -89,17 +93,36 @@ def find_stalls(loads: Sequence[LoadComparison]) -> list[Reshaped]:
         many = after.stalls >= _FEWEST_STALLS and all(2 * other.frequency < after.frequency for other in before)
         long = after.longest >= _LONG_STALL and all(2 * other.longest < after.longest for other in before)
         if many or long:
-            stalls.append(Reshaped("stalls", compared, max(other.share for other in before), after.share))
+            stalls.append(Reshaped("stalls", compared, max(other.share for other in before), after.share, after.times))
     return stalls
 
 
+def find_slow(stall: Reshaped, compareds: Sequence[Compared]) -> Reshaped:
+    """Return the stall with what was slowest of a host, relative to other times, while it lasted."""
+    found: list[tuple[float, Compared, float, float]] = []
+    for compared in compareds:
+        is_slow = compared.treatment.load == "waiting" and compared.signal.unit in ("s", "ms")
+        if not is_slow or compared.name.startswith("client."):  # what its users saw is the effect, not the cause
+            continue
+        times, values = compared.second.samples.times, compared.second.values
+        inside = np.zeros(len(times), dtype=bool)
+        for start, end in stall.times:
+            inside |= (times >= start) & (times <= end)
+        if inside.any() and not inside.all():
+            slow, usual = float(np.mean(values[inside])), float(np.mean(values[~inside]))
+            if slow > _SLOWER * usual + compared.treatment.smallest:
+                found.append((slow / max(usual, compared.treatment.smallest), compared, usual, slow))
+    return replace(stall, slow=max(found, key=lambda entry: entry[0])[1:]) if found else stall
+
+
 class _Stalled(NamedTuple):
-    """The number of stalls, the longest stall (ns), the share of the working time in stalls, and the stalls per ns."""
+    """The number of stalls, the longest (ns), their share of the working time, their number per ns, and their times."""
 
     stalls: int = 0
     longest: float = 0
     share: float = 0
     frequency: float = 0
+    times: tuple[tuple[int, int], ...] = ()
 
 
 def _find_stalls(load: SignalLevel, users: SignalLevel | None) -> _Stalled:
@@ -116,11 +139,17 @@ def _find_stalls(load: SignalLevel, users: SignalLevel | None) -> _Stalled:
     first, last = np.flatnonzero(active)[[0, -1]]
     low[:first] = low[last + 1 :] = False
     missing = step * (1 - values / usual).clip(0)  # a stall that begins within a sample also lowers its neighbour
-    lengths = [float(missing[max(0, start - 1) : end + 1].sum()) for start, end in find_runs(low)]
+    runs = find_runs(low)
+    lengths = [float(missing[max(0, start - 1) : end + 1].sum()) for start, end in runs]
     shortest = max(_LASTS, _FEWEST_MISSED / usual * SECOND)
     stalls = [length for length in lengths if length >= shortest]
+    when = tuple(
+        (int(times[start]), int(times[end - 1]))
+        for (start, end), length in zip(runs, lengths, strict=True)
+        if length >= shortest
+    )
     span = float(times[last] - times[first] + step)
-    return _Stalled(len(stalls), max(stalls, default=0), sum(stalls) / span, len(stalls) / span)
+    return _Stalled(len(stalls), max(stalls, default=0), sum(stalls) / span, len(stalls) / span, when)
 
 
 class _Judged(NamedTuple):
@@ -201,11 +230,13 @@ def _compute_p_value(difference: Difference) -> float:
 def find_failure_bursts(compareds: list[Compared]) -> list[Reshaped]:
     """Return the shares of failed requests whose longest burst of failures in the second run is too long for chance.
 
-    Shares that are regressions are left out, as reports show them anyway.
+    Shares that are regressions are left out, as reports show them anyway; so are operations if all requests together
+    show a burst.
     """
     shares = [compared for compared in compareds if compared.treatment.shape == "failures"]
     hidden = [compared for compared in shares if compared.outcome != ComparisonOutcome.REGRESSION]
-    return [failures for compared in hidden if (failures := _compare_failures(compared))]
+    bursts = [failures for compared in hidden if (failures := _compare_failures(compared))]
+    return [failures for failures in bursts if failures.compared.subject.instance is None] or bursts
 
 
 def is_gathered(compared: Compared) -> bool:

@@ -54,9 +54,9 @@ def _load_doubts(comparison: Comparison) -> Iterator[str]:
     only_bytes = compared is not None and not compared.signal.load and load.is_same is None
     only_bytes = only_bytes and not comparison.of(ComparisonOutcome.LOAD)
     differs = not load.is_same and not load.throughput_lost and not load.regained and not only_bytes
-    if compared is not None and differs and not _is_decided_by_costs(comparison):
+    if compared is not None and differs and (reason := find_load_doubt(comparison)):
         same = "the load was not the same" if load.is_same is False else "the load may not have been the same"
-        yield f"{same}: {format_title(compared)} {describe_move(compared)}"
+        yield f"{same}: {format_title(compared)} {describe_move(compared)}; {reason}"
     if piled := load.piled_up:
         yield f"far more were open for as much work, as if they piled up: {format_title(piled)} {describe_move(piled)}"
 
@@ -71,18 +71,43 @@ def _doubt_other_load(comparison: Comparison) -> Iterator[str]:
         yield f"{comparison.second.called} went on for {lasts} with another load, which is not compared"
 
 
-def _is_decided_by_costs(comparison: Comparison) -> bool:
-    """Return whether the processor time of an operation is enough for an answer, whatever the load was.
+def find_load_doubt(comparison: Comparison) -> str:
+    """Return why another load leaves the answer open, and what to do; empty if the cost of an operation decides it.
 
-    It is enough if the load is up to half higher, or perhaps a little lower, and no resource is saturated: waiting
-    times can then be predicted from the utilisation.
+    It does if the load is up to half higher, or perhaps a little lower, and nothing waited longer at a resource that
+    the load would saturate: waiting times can then be predicted from the utilisation.
     """
     ratios = comparison.load.ratios
     lowest = 1.0 if comparison.load.is_same is False else _LITTLE_LESS
-    if not ratios or not lowest <= min(ratios) <= max(ratios) <= _MUCH_MORE:
-        return False
     costs = [compared for compared in comparison.judged if compared.treatment.is_cost]
-    return bool(costs) and not any(map(_is_imprecise, costs)) and not comparison.effect(comparison.phase).saturates
+    reason = ""
+    if not ratios or min(ratios) < lowest:
+        reason = "a lower load may hide what became worse"
+    elif max(ratios) > _MUCH_MORE:
+        reason = "what an operation costs may be another at a load so much higher"
+    elif not costs:
+        reason = "no processor time was recorded to compare for each operation"
+    elif imprecise := next(filter(_is_imprecise, costs), None):
+        reason = (
+            f"{format_title(imprecise)} of {name_place(imprecise)} has too few samples to compare for each operation"
+        )
+    elif waiting := _find_longer_wait(comparison):
+        reason = f"it may be too much for a resource, so {waiting} may come from it"
+    return f"{reason}: compare runs of equal load" if reason else ""
+
+
+def _find_longer_wait(comparison: Comparison) -> str:
+    """Return what waited longer, as the load lets expect, where it saturates a resource; empty if nothing did.
+
+    What waits for the resource itself tells most; where none of it was recorded, all that waits does.
+    """
+    full = comparison.effect(comparison.phase).saturated
+    waits = [c for c in comparison.judged if c.treatment.critical and c.treatment.load in ("waiting", "queue")]
+    waits = [c for c in waits if c.other.key in full] or waits
+    longer = [c for c in waits if c.outcome == ComparisonOutcome.LOAD and c.difference.value > 0]
+    if full and not waits:
+        return "longer waits, which were not recorded,"
+    return next((f"{format_title(compared)} of {name_place(compared)}" for compared in longer if full), "")
 
 
 def _is_imprecise(compared: Compared) -> bool:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from plimsoll.comparison.compared_signal import Compared, ComparisonOutcome, correct_for_several
-from plimsoll.comparison.hosts import Key
+from plimsoll.comparison.hosts import Hosts, Key
 from plimsoll.comparison.levels import CommonPhase, SignalLevel
 from plimsoll.comparison.signal_settings import LoadEffect, Treatment, Treatments
 from plimsoll.model.run import Phase
@@ -170,6 +170,7 @@ def load_effect(
     reviews: tuple[Review, Review],
     phase: CommonPhase,
     levels: Mapping[tuple[str, Key], SignalLevel],
+    hosts: Hosts,
 ) -> LoadEffect:
     """Return the range of factors by which the load changes, or may change if not recorded, from first to second run.
 
@@ -181,7 +182,31 @@ def load_effect(
     if not ratios:
         return LoadEffect()
     shares = {key: abs(_BUSY[name] - level.values / 100) for (name, key), level in levels.items() if name in _BUSY}
-    return LoadEffect(min(ratios), max(ratios), shares)
+    own = {} if load.throughput_lost else _list_own_ratios(load, reviews, phase, hosts)
+    return LoadEffect(min(ratios), max(ratios), shares, {host: (min(of), max(of)) for host, of in own.items()})
+
+
+def _list_own_ratios(
+    load: LoadComparison, reviews: tuple[Review, Review], phase: CommonPhase, hosts: Hosts
+) -> dict[str, list[float]]:
+    """Return, by host of the second run, the ratios of its own operations, of each signal that tells the load."""
+    ratios: dict[str, list[float]] = {}
+    for name in (compared.name for compared in load.telling if compared.signal.load == "operations"):
+        before, after = (
+            _sum_by_host(run, name, of) for run, of in zip(reviews, (phase.first, phase.second), strict=True)
+        )
+        for host, mean in after.items():
+            if mean and (first := before.get(hosts.first_of.get(host, host))):
+                ratios.setdefault(host, []).append(mean / first)
+    return ratios
+
+
+def _sum_by_host(review: Review, name: str, phase: Phase | None) -> dict[str, float]:
+    sums: dict[str, float] = {}
+    for subject, samples in review.signals.of(name).items():
+        if level := SignalLevel.of(samples, phase):
+            sums[subject.key[0]] = sums.get(subject.key[0], 0.0) + level.mean.mean
+    return sums
 
 
 def _list_means(review: Review, name: str, phase: Phase | None) -> list[float]:

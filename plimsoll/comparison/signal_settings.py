@@ -1,7 +1,7 @@
 """The settings for comparing each signal, from plimsoll.toml, defaults.yaml and run_to_run.yaml."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
@@ -43,6 +43,10 @@ class Band:
         """Whether the load explains any difference at all."""
         return (self.low, self.high) != (1.0, 1.0)
 
+    def widen(self, factor: float) -> "Band":
+        """Return the range that also has the levels `factor` times as high."""
+        return replace(self, low=self.low * min(factor, 1.0), high=self.high * max(factor, 1.0))
+
     def ends(self, baseline: float) -> tuple[float, float]:
         """Return the values expected from a baseline value if the signal follows the load least, and if most."""
         weaker, stronger = sorted((self.low, self.high), key=lambda factor: abs(factor - 1))
@@ -59,6 +63,7 @@ class LoadEffect:
     """The lowest and the highest factor by which the load of the second run may differ from that of the baseline.
 
     `utilisations` has the samples of each resource's use in the baseline (0 to 1), by the subject in the second run.
+    `of_hosts` has `low` and `high` of hosts that recorded operations of their own.
 
     A resource also has work when idle, so its use grows by a factor between the square root of the load's factor and
     the load's factor. Times grow at most as 1 / (1 - utilisation), as with one server (Kleinrock, "Queueing systems",
@@ -69,11 +74,12 @@ class LoadEffect:
     low: float = 1.0
     high: float = 1.0
     utilisations: Mapping[SubjectKey, Values] = field(default_factory=dict[SubjectKey, Values])
+    of_hosts: Mapping[str, tuple[float, float]] = field(default_factory=dict[str, tuple[float, float]])
 
     @property
-    def saturates(self) -> bool:
-        """Whether, for a tenth of the time or more, the load of the second run exceeds what a resource can do."""
-        return any(self.high * float(np.quantile(busy, _OFTEN)) >= 1 for busy in self.utilisations.values())
+    def saturated(self) -> list[SubjectKey]:
+        """The resources that can do less than the load of the second run asks for a tenth of the time or more."""
+        return [key for key, busy in self.utilisations.items() if self.high * float(np.quantile(busy, _OFTEN)) >= 1]
 
     def band(
         self,
@@ -89,16 +95,17 @@ class LoadEffect:
         busiest resource. A signal in proportion to the load grows by the load's factor to the power of
         `smallest_growth` or more.
         """
-        if growth == "none" or self.low == self.high == 1:
+        low, high = self.of_hosts.get(subject[0] if subject else "", (self.low, self.high))
+        if growth == "none" or low == high == 1:
             return Band(whole=whole)
         if growth == "partly":
-            edges = [edge for factor in (self.low, self.high) for edge in (factor, 1 / factor)]
+            edges = [edge for factor in (low, high) for edge in (factor, 1 / factor)]
         elif growth == "proportion":
-            edges = [edge for factor in (self.low, self.high) for edge in (factor**smallest_growth, factor)]
+            edges = [edge for factor in (low, high) for edge in (factor**smallest_growth, factor)]
         else:
             busiest = max(self.utilisations.values(), key=lambda values: float(values.mean()), default=_UNKNOWN_BUSY)
             busy = self.utilisations.get(subject, busiest) if subject and growth == "queue" else busiest
-            edges = [1.0, *(_predict_longer(growth, factor, busy, level) for factor in (self.low, self.high))]
+            edges = [1.0, *(_predict_longer(growth, factor, busy, level) for factor in (low, high))]
         return Band(
             min(edges), max(edges), whole, is_measured=growth == "proportion" and smallest_growth > LEAST_GROWTH
         )

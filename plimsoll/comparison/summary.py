@@ -9,6 +9,7 @@ from plimsoll.comparison.distribution_changes import Reshaped
 from plimsoll.comparison.doubts import (
     describe_length,
     find_hidden_changes,
+    find_load_doubt,
     find_new_troubles,
     find_suspects,
     list_doubts,
@@ -33,6 +34,7 @@ _ALIKE = (ComparisonOutcome.SAME, ComparisonOutcome.WITHIN)
 _MOST_NAMED = 3
 _FIRST_LINE = 230  # characters of a sentence that people read first
 _MOST_SAME = 2
+_SURROUNDINGS = ("cpu.steal",)  # what other machines of a host take, and the build does not change
 _SEVERAL = 5  # baselines that show by how much runs differ
 
 
@@ -128,7 +130,8 @@ def _load(comparison: Comparison) -> str:
         )
     if not load.is_same:
         differs = "was not" if load.is_same is False else "may not have been"
-        what_follows = "what goes with it is compared for each operation"
+        doubt = "" if list_critical(comparison) else find_load_doubt(comparison)
+        what_follows = doubt or "what goes with it is compared for each operation"
         return f"The load {differs} the same{phase}: {text} {describe_move(compared)}; {what_follows}."
     sure = "" if compared.precision <= compared.tolerated else ", as far as the samples tell"
     return f"The load was the same{phase}{sure}: {text} {format_levels(compared)}{format_interval(compared)}."
@@ -146,7 +149,8 @@ def _describe_worse(comparison: Comparison) -> str:
         also = f"; {format_count(len(group_by_signal(better)), 'signal')} improved" if better else ""
         titles = join_names(list(dict.fromkeys(finding.signal.title for finding in crossed)), _MOST_NAMED)
         limits = f" It crossed limits that {comparison.first.called} held: {titles}." if crossed else ""
-        worse = f"{name} is worse than {baseline}: {_name_signals(regressed)}{also}."
+        stalls = "".join(f"{text}; " for text in _list_stalls(comparison))
+        worse = f"{name} is worse than {baseline}: {stalls}{_name_signals(regressed)}{also}."
         return f"{worse}{limits}{_describe_failures(comparison)}{cause}"
     if crossed:
         first, rest = crossed[0], len(crossed) - 1
@@ -174,6 +178,8 @@ def _describe_worse(comparison: Comparison) -> str:
     if also:
         return f"{also}nothing became worse or better."
     changed = comparison.of(ComparisonOutcome.CHANGE)
+    if around := [compared for compared in changed if compared.name in _SURROUNDINGS]:
+        return f"Nothing became worse or better, though the surroundings differed: {_name_signals(around)}."
     count = format_count(len(group_by_signal(changed)), "other signal")
     return f"Nothing became worse or better{f'; {count} changed: {_name_signals(changed)}' if changed else ''}."
 
@@ -189,6 +195,11 @@ def _describe_better(comparison: Comparison, better: list[Compared]) -> str:
         limits = join_names(list(dict.fromkeys(titles)), _MOST_NAMED)
         texts.append(f"it stays within limits that {comparison.first.called} crossed: {limits}")
     return "; ".join(texts)
+
+
+def _list_stalls(comparison: Comparison) -> list[str]:
+    """Return clauses on the stalls that make the run worse."""
+    return [describe_distribution_change(peak) for peak in list_peaks(comparison) if peak.shape == "stalls"]
 
 
 def _describe_failures(comparison: Comparison) -> str:

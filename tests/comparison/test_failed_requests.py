@@ -17,7 +17,8 @@ def a_log(folder, seed, shares):
     lines = ["timeStamp,elapsed,label,responseCode,success,allThreads"]
     for at in range(ROWS):
         end = "500,false,5" if failed[at] else "200,true,5"
-        lines.append(f"{1_741_680_000_000 + 500 * at},{elapsed[at]},order,{end}")
+        label, took = ("refund", elapsed[at] // (1 + 3 * failed[at])) if at % 50 == 0 else ("order", elapsed[at])
+        lines.append(f"{1_741_680_000_000 + 500 * at},{took},{label},{end}")
     folder.mkdir(exist_ok=True)
     (folder / "results.jtl").write_text("\n".join(lines))
     return folder
@@ -51,6 +52,13 @@ def test_a_rise_from_none_is_said_in_its_unit(compare):
     outcome, result, _ = compare(0.0, 0.04)
     assert result["answer"] == "worse"
     assert "share of failed requests of load driver rose from 0 % to" in outcome
+
+
+def test_a_rare_operation_that_fails_altogether_is_worse_and_its_quick_failures_are_no_better(compare):
+    outcome, result, _ = compare(0.0, (np.arange(ROWS) % 50 == 0) * 1.0)
+    assert result["answer"] == "worse"
+    assert "by operation of load driver, refund rose from 0 % to 100 %" in outcome
+    assert not [of for of in result["signals"] if of["outcome"] == "improvement"]
 
 
 def test_minutes_in_which_all_requests_fail_are_worse(compare):

@@ -15,7 +15,7 @@ TITLES = {
     ComparisonOutcome.REGRESSION: "Worse",
     ComparisonOutcome.IMPROVEMENT: "Better",
     ComparisonOutcome.CHANGE: "Changed",
-    ComparisonOutcome.LOAD: "As the load lets expect",
+    ComparisonOutcome.LOAD: "As the load, or the size of the host, lets expect",
     ComparisonOutcome.SPREAD: "Differs, as runs of one build may",
     ComparisonOutcome.WITHIN: "Differs, but by less than the tolerance",
     ComparisonOutcome.UNCLEAR: "Too few samples to tell",
