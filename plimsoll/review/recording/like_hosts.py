@@ -70,13 +70,6 @@ def _find_others(work: Mapping[str, Values], host: str, away: tuple[int, int], r
     work = {name: values for name, values in work.items() if all(np.isfinite(values[part]).any() for part in parts)}
     if not sides or host not in work:
         return []
-    work = {  # a host that was not recorded on one of the sides tells nothing
-        name: values
-        for name, values in work.items()
-        if all(np.isfinite(values[part]).any() for side in sides for part in side)
-    }
-    if host not in work:
-        return []
     level = {name: np.mean([np.nanmedian(values[beside]) for beside, _ in sides]) for name, values in work.items()}
     during = {name: np.mean([np.nanmedian(values[within]) for _, within in sides]) for name, values in work.items()}
     alike = [name for name in work if level[name] * _ALIKE >= level[host] >= level[name] / _ALIKE and name != host]
