@@ -95,7 +95,7 @@ class Verdict(StrEnum):
 
 VERDICT_TEXTS = {Verdict.HEALTHY: "Healthy.", Verdict.NOT_HEALTHY: "Not healthy.", Verdict.UNKNOWN: "Not known."}
 _MOST_UNABLE = 3
-_DAY, _SAME_TIME = 86_400 * SECOND, 4 * 3600 * SECOND  # our choice
+_MINUTE, _DAY, _SAME_TIME = 60 * SECOND, 86_400 * SECOND, 4 * 3600 * SECOND  # our choice
 
 
 def find_verdict(findings: Sequence[Finding], doubts: Sequence[Doubt]) -> Verdict:
@@ -280,8 +280,8 @@ def _describe_sparse(findings: Sequence[Finding], span: int) -> Iterator[str]:
     for finding in findings:
         kept_to_phase = finding.rule.phase and finding.track is not None and finding.track.is_phase_determined
         if finding.severe and finding.outcome == Outcome.WITHIN and finding.track and not kept_to_phase:
-            # The first window reaches back over what it is judged by.
-            judged = finding.track.judged * EVALUATION_INTERVAL + finding.rule.over
+            # Of windows longer than a minute, only whole ones are judged: the first reaches back.
+            judged = finding.track.judged * EVALUATION_INTERVAL + max(0, finding.rule.over - _MINUTE)
             if 2 * judged < span:
                 names[f"{format_subject_title(finding)} ({format_duration(judged)} of {format_duration(span)})"] = None
     if names:
