@@ -35,7 +35,7 @@ def list_doubts(comparison: Comparison) -> list[str]:
         _doubt_other_load,
         _doubt_length_and_limits,
         _doubt_lacking,
-        _doubt_interruptions,
+        _doubt_new_doubts,
         _doubt_surprises,
         find_hidden_changes,
         _doubt_unclear,
@@ -248,16 +248,17 @@ def _list_topics(comparison: Comparison, recorded: Compared | Lone) -> Iterator[
     yield from (sort for sort in (recorded.signal.resource, treatment.primary_kind) if sort is not None)
 
 
-def _doubt_interruptions(comparison: Comparison) -> Iterator[str]:
-    """Yield the reasons why the second run is incomplete, except reasons that the first run has as well."""
+def _doubt_new_doubts(comparison: Comparison) -> Iterator[str]:
+    """Yield the doubts about the second run, such as an interruption or failures, that the first run has not."""
 
-    def reasons(review: Review) -> list[tuple[str, str]]:
-        """Return the reasons why a run is incomplete, each without numbers (to compare runs) and with numbers."""
-        texts = [doubt.reason for doubt in (*review.interruptions, *review.partly_recorded)]
-        return [(re.sub(r"\d[\d.,]*", "", text), text) for text in texts]
+    def list_reasons(review: Review) -> list[tuple[str, str]]:
+        """Return the doubts about a run, each without numbers and durations (to compare runs) and with them."""
+        doubts = (*review.request_doubts, *review.interruptions, *review.partly_recorded)
+        varies = re.compile(r"\d[\d.,:]*(?: (?:ms|s|min|h)\b)?")
+        return [(" ".join(varies.sub("", doubt.reason).split()), doubt.reason) for doubt in doubts]
 
-    before = dict(reasons(comparison.first.review))
-    of_second = [text for kind, text in reasons(comparison.second.review) if kind not in before]
+    before = dict(list_reasons(comparison.first.review))
+    of_second = [text for kind, text in list_reasons(comparison.second.review) if kind not in before]
     yield from (f"in {comparison.second.called} {text}" for text in dict.fromkeys(of_second))
 
 

@@ -19,6 +19,7 @@ from plimsoll.review.review import Review
 _DONE, _FAILED = "client.requests", "client.errors"
 _OPERATION_DONE, _OPERATION_FAILED = "client.operation_requests", "client.operation_errors"
 _FIELDS = ("requests", "response_p50_s", "response_p95_s", "response_p99_s")
+_LOCUST, _LOCUST_WINDOW_S = "Locust", 10.0  # its rows of a second have percentiles of the last ten
 _SHARES = np.array([0.5, 0.95, 0.99])
 _MOST_STEPS = 1_000  # of an operation: of more every second, every third, ... is taken
 _FEW, _HUNDRED, _POINTS = 21, 100, 50  # requests of a step; points that stand for the distribution in one
@@ -33,16 +34,17 @@ def describe_client_results(review: Review) -> str:
     """
     if any(finding.pack.pack == OBJECTIVE and finding.outcome in JUDGED for finding in review.findings):
         return ""
-    parts = ", ".join(_list_parts(review.signals))
+    is_of_locust = any(log.format == _LOCUST for log in review.logs)
+    parts = ", ".join(_list_parts(review.signals, _LOCUST_WINDOW_S if is_of_locust else 0))
     return f"Clients: {parts}." if parts else ""
 
 
-def _list_parts(recorded: RecordedSignals) -> Iterator[str]:
+def _list_parts(recorded: RecordedSignals, window: float) -> Iterator[str]:
     done = _find_first(recorded, _DONE)
     if done is None or not done.values.any():
         return
     yield format_value(float(done.values.mean()), "/s")
-    if steps := _list_steps(recorded):
+    if steps := _list_steps(recorded, window):
         texts = (format_value(seconds, "s") for seconds in _estimate_percentiles(*np.split(np.hstack(steps), [1])))
         yield f"p50, p95 and p99 about {', '.join(texts)}"
     if (failed := _find_first(recorded, _FAILED)) is not None:
@@ -50,9 +52,10 @@ def _list_parts(recorded: RecordedSignals) -> Iterator[str]:
         yield f"{format_value(100 * share, '%')} failed{_describe_most_failed(recorded, share)}"
 
 
-def _list_steps(recorded: RecordedSignals) -> list[NDArray[np.float64]]:
+def _list_steps(recorded: RecordedSignals, window: float) -> list[NDArray[np.float64]]:
     """Return the requests in each step, above their percentiles: of each operation if recorded, else of all together.
 
+    The percentiles of a step are of the requests of at least `window` seconds.
     Percentiles of fast and slow operations together do not show how many requests lie between two of them.
     """
     for measurement in reversed(LOAD_DRIVER):
@@ -63,7 +66,7 @@ def _list_steps(recorded: RecordedSignals) -> list[NDArray[np.float64]]:
             if all(name in fields for name in _FIELDS):
                 at = reduce(np.intersect1d, (fields[name].times for name in _FIELDS))
                 table = np.array([fields[name].values[np.searchsorted(fields[name].times, at)] for name in _FIELDS])
-                table[0] *= (fields["requests"].interval or SECOND) / SECOND
+                table[0] *= max((fields["requests"].interval or SECOND) / SECOND, window)
                 tables.append(table[:, :: 1 + len(at) // _MOST_STEPS])
         if any(table[0].any() for table in tables):
             return tables

@@ -157,6 +157,12 @@ class Review:
         return tuple(judge_dips(self.signals, self.question.phases))
 
     @cached_property
+    def request_doubts(self) -> tuple[Doubt, ...]:
+        """Doubts about requests of a load driver that failed, were slow, or were too few."""
+        lost = self.throughput_loss and self.throughput_loss.doubt
+        return tuple(list_doubts((*self._judged_requests, *(() if lost else self._dips))))
+
+    @cached_property
     def _judged_end(self) -> tuple[DriverClause, ...]:
         return () if self._zone_doubts else tuple(judge_end(self.signals, *self._part))
 
@@ -164,7 +170,7 @@ class Review:
     def doubts(self) -> tuple[Doubt, ...]:
         """Reasons not to call the run healthy even if nothing was crossed; the most serious first, without repeats."""
         too_short = tuple(doubts.doubt_short_data(self.findings))
-        has_values, loss, judged_by = self.signals.has_values, self.throughput_loss, self.judged_by_found
+        has_values, judged_by = self.signals.has_values, self.judged_by_found
         reasons = (
             *doubts.doubt_unread(self.remarks),
             *doubts.doubt_contradictions(self.remarks),
@@ -174,7 +180,7 @@ class Review:
             *doubt_impossible_values(self.findings, self.bad_counters, self.signals.samples),
             *doubt_frozen_counters(self.signals, self.question.signals, self.hosts),
             *doubts.doubt_objective(self.findings),
-            *list_doubts((*self._judged_requests, *(() if loss and loss.doubt else self._dips))),
+            *self.request_doubts,
             *doubts.doubt_undecided(self.findings),
             *doubts.doubt_unfinished(self.findings, self.end, judged_by.ramp_down if judged_by else None),
             *doubts.doubt_across_gaps(self.findings),

@@ -77,6 +77,12 @@ def test_failures_that_come_together_and_are_few_leave_it_open(compare):
     assert "share of failed requests of load driver rose from" in outcome
 
 
+def test_what_the_review_doubts_in_the_other_run_alone_leaves_it_open(compare):
+    outcome, result, _ = compare(BASELINE, in_minutes(0.9, 9, 9.75) + in_minutes(0.9, 10, 10.75))
+    assert result["answer"] != "not-worse"
+    assert "of the requests of the load driver failed for 1 min 50 s" in outcome
+
+
 @pytest.mark.parametrize("share", [0.0, BASELINE, 0.02, 0.2])
 def test_alike_runs_are_not_worse(compare, share):
     for seed in range(2):

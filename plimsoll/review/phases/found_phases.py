@@ -14,6 +14,7 @@ from typing import get_args
 
 import numpy as np
 
+from plimsoll.analysis.filters import EqualParts
 from plimsoll.analysis.levels.plateaus import Plateau, find_plateaus
 from plimsoll.analysis.levels.ramp_fit import NEAR
 from plimsoll.analysis.phases import Boundary, NotSteady, SteadyState, find_in_longest_test, find_steady_state
@@ -25,7 +26,7 @@ from plimsoll.model.samples import Samples
 from plimsoll.model.times import SECOND, Zone, format_duration
 from plimsoll.model.value_text import format_percent
 from plimsoll.review.recorded_signals import RecordedSignals
-from plimsoll.review.recording.driver_tests import REQUESTS, list_tests
+from plimsoll.review.recording.driver_tests import REQUESTS, USERS, list_tests
 from plimsoll.review.recording.host_spans import LONG_PAUSE, find_pause_lengths
 from plimsoll.rules.schema import field_types
 from plimsoll.rules.schema.signal import Signal
@@ -83,6 +84,7 @@ _HIGHER = 1.1  # times the level
 # Our choices: of the level, in all but a few of the samples after a steady state, there is no load, and no ramp-down.
 _IDLE, _IDLE_QUANTILE, _FEWEST_IDLE = 0.1, 0.95, 5
 _RETURNS = 0.6  # of the level, in the second half of what follows: a load that came again
+_PARTS, _AS_MANY = 8, 0.85  # of a steady state, each with at least so much of the most requests; our choice
 _END, _FALLS = 10, 0.4  # part of a ramp-down that shows its end; of its fall, in its first half (0.75 if straight)
 
 
@@ -161,7 +163,9 @@ def find_phases(loads: Sequence[Load], start: int, end: int, zone: Zone) -> Foun
             break
         tried.append((load, _find_state(load)))
         if not isinstance(tried[-1][1], NotSteady) or tried[-1][1].is_certain:
-            return _describe_phases(*tried[-1], start, end, zone)
+            found = _describe_phases(*tried[-1], start, end, zone)
+            users = _find_steady_users(load, loads) if found.other or not found.phases else None
+            return _describe_phases(*users, start, end, zone) if users else found
     return _describe_phases(*tried[0], start, end, zone)
 
 
@@ -170,6 +174,21 @@ def _is_varied(load: Load) -> bool:
     parts = np.array_split(load.samples.present.values, _VARIED_PARTS)
     means = [float(part.mean()) for part in parts if len(part)]
     return load.kind == "operations" and max(means) >= _VARIED * min(means)
+
+
+def _find_steady_users(work: Load, loads: Sequence[Load]) -> tuple[Load, SteadyState] | None:
+    """Return the users of a load driver, and their steady state, in which they had about as many requests answered.
+
+    Requests become a little fewer where responses take longer: that is no other load. Return None if it is otherwise.
+    """
+    users = next((load for load in loads if work.name == REQUESTS and load.name == USERS), None)
+    state = _find_state(users) if users else None
+    if users is None or not isinstance(state, SteadyState) or state.tests:
+        return None
+    first, last = (edge.at if edge else None for edge in (state.begin, state.end))
+    done = work.samples.present
+    rates = EqualParts(first or int(done.times[0]), last or int(done.times[-1]), _PARTS).means(done)
+    return (users, state) if np.nanmin(rates) >= _AS_MANY * np.nanmax(rates) else None
 
 
 def _find_state(load: Load) -> SteadyState | NotSteady:

@@ -17,6 +17,7 @@ from plimsoll.rules.subjects import Subject
 
 DRIVER = "client."  # begins the names of a load driver's signals
 REQUESTS, OPERATION_REQUESTS = "client.requests", "client.operation_requests"
+USERS = "client.users"
 MOST_NAMED = 3
 _RESPONSE_TIMES = "response_mean_s"
 _PAUSE = 570 * SECOND  # without rows: the reader writes none for pauses of ten minutes in which no request waited

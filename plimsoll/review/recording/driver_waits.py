@@ -1,6 +1,7 @@
 """Slow responses in the results of a load driver: of all requests together, else of an operation."""
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -34,6 +35,8 @@ _NOTABLE_S = 0.1  # section 5.5, too: a response within it seems to come at once
 _TIMES = 3.0  # as long as before
 _NO_MORE = 1.1  # times as many requests answered are no more
 _FEWEST_PARTS = 4
+_CREEPS, _CREPT = 1.05, 1.5  # times the time of the quarter before, and of the first quarter
+_FEWEST_TO_CREEP, _CREEPS_FOR = 8, 3600 * SECOND
 _ENOUGH_IN_PART = 30  # requests of an operation: of fewer a slow one or two make the mean
 _RESPONSE_TIMES = "client.response_time"
 _OBJECTIVE = "set how long they may take under [objective] in plimsoll.toml"
@@ -67,6 +70,17 @@ class _Waits(NamedTuple):
                 return f"requests of {which} {took} instead of {before} at no higher rate{self.place}"
         return ""
 
+    def describe_creep(self) -> str:
+        """Return a clause on responses that took longer from quarter to quarter without more requests; else empty."""
+        if len(self.means) < _FEWEST_TO_CREEP or len(self.means) * self.part < _CREEPS_FOR:
+            return ""
+        means, rates = ([part.mean() for part in np.array_split(values, 4)] for values in (self.means, self.done))
+        creeps = all(after >= _CREEPS * before for before, after in pairwise(means))
+        if not creeps or means[-1] < max(_NOTABLE_S, _CREPT * means[0]) or max(rates) > _NO_MORE * min(rates):
+            return ""
+        took = f"{format_value(means[0], 's')} at first, {format_value(means[-1], 's')} at last"
+        return f"requests of the load driver took longer and longer at no higher rate: {took}{self.place}"
+
 
 def judge_waits(recorded: RecordedSignals, findings: Sequence[Finding]) -> Iterator[DriverClause]:
     """Yield clauses on responses that took far longer in a later part of a test while no more requests were answered.
@@ -90,7 +104,8 @@ def judge_waits(recorded: RecordedSignals, findings: Sequence[Finding]) -> Itera
         if clauses := [clause for waits in group if (clause := waits.describe_slowdown(_LONG_S))]:
             yield DriverClause(join_names(clauses, MOST_NAMED), _OBJECTIVE)
             return
-    clauses = [waits.describe_slowdown(_LONG_S if waits.operation else _NOTABLE_S) for waits in (*together, *single)]
+    clauses = [waits.describe_slowdown(_NOTABLE_S) or waits.describe_creep() for waits in together]
+    clauses += [waits.describe_slowdown(_LONG_S) for waits in single]
     yield from (DriverClause(f"{clause}; no objective limits that") for clause in clauses if clause)
     for waits in together:
         mean = float(np.average(waits.means, weights=waits.done))

@@ -14,9 +14,8 @@ from plimsoll.model.times import SECOND, format_duration
 from plimsoll.review.doubts import compute_long_absence
 from plimsoll.review.phases.found_phases import average_on_grid
 from plimsoll.review.recorded_signals import RecordedSignals
-from plimsoll.review.recording.driver_tests import REQUESTS, DriverClause
+from plimsoll.review.recording.driver_tests import REQUESTS, USERS, DriverClause
 
-USERS = "client.users"
 _SENT = "client.requests_begun"
 _WORK = ("cpu.busy", "web.requests")
 # Our choices.
