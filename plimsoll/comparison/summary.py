@@ -130,7 +130,7 @@ def _load(comparison: Comparison) -> str:
         )
     if not load.is_same:
         differs = "was not" if load.is_same is False else "may not have been"
-        doubt = "" if list_critical(comparison) else find_load_doubt(comparison)
+        doubt = find_load_doubt(comparison) if answer(comparison) == Answer.UNKNOWN else ""
         what_follows = doubt or "what goes with it is compared for each operation"
         return f"The load {differs} the same{phase}: {text} {describe_move(compared)}; {what_follows}."
     sure = "" if compared.precision <= compared.tolerated else ", as far as the samples tell"
