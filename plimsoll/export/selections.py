@@ -6,6 +6,7 @@ agent that polls other computers writes its own name as the host and a computer'
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from itertools import product
 from typing import Literal
@@ -232,7 +233,9 @@ def select_recorded_by(signals: Mapping[str, Signal], agents: Collection[Agent])
         kept = (
             selection.source for selection in list_selections(name, signals) if selection.collector in (None, *agents)
         )
-        return replace(signals[name], sources=tuple(kept))
+        restricted = copy(signals[name])
+        object.__setattr__(restricted, "sources", tuple(kept))  # `replace` would refuse a signal that none records
+        return restricted
 
     return {name: restrict(name) for name in signals}
 

@@ -21,6 +21,7 @@ SYSSTAT_SWAP = {"pswpout_per_s", "pswpin_per_s"}
 OF_OLD = {"transfers", "r_await", "w_await", "bytes_total", "pgpg_total"}
 # What Telegraf on Linux gives signals of the host.
 LINUX = {
+    "network.total_utilization",
     "cpu.busy",
     "cpu.processor_busy",
     "cpu.context_switches",
