@@ -74,13 +74,14 @@ def _encode_phases_found(review: Review) -> Any:
 def _list_breaches(finding: Finding) -> list[Any]:
     """Return the breaches, each with the processes that used most of the rule's resource during the breach."""
     used = finding.processes
-    unit = used.signal.unit if used else ""
+    if used is None:
+        return [add_values(breach, processes=[]) for breach in finding.breaches]
+    # Breaches by their samples may be fewer, as those that meet are one.
+    shown = finding.counted.starts[finding.counted.starts.searchsorted(finding.breaches.starts, "right") - 1]
+    users = [used.by_breach.get(start, ()) for start in shown.tolist()]
     return [
-        add_values(
-            breach,
-            processes=[add_values(use, unit=unit) for use in (used.by_breach.get(shown.start, ()) if used else ())],
-        )
-        for breach, shown in zip(finding.breaches, finding.counted, strict=False)
+        add_values(breach, processes=[add_values(use, unit=used.signal.unit) for use in uses])
+        for breach, uses in zip(finding.breaches, users, strict=True)
     ]
 
 

@@ -79,7 +79,7 @@ def test_a_run_of_which_nothing_could_be_judged_never_passes(plimsoll, tmp_path)
     done = plimsoll("review", log)
     assert done.status == 0
     assert done.out.startswith(
-        "Not known. No warning or critical threshold could be judged: the processors, the memory and the disks of H were not judged.\nRecord "
+        "Not known. No warning or critical threshold could be judged: the processors, the memory and the disks of H were not judged.\nNext: record "
     )
     done = plimsoll("review", log, "--fail-on", "warning")
     assert done.status == 2

@@ -115,7 +115,7 @@ class Evidence:
         for finding in self.crossed:
             pressure, rule = pressures.get(finding.rule.signal), finding.rule
             telling = pressure is not None and pressure.alone
-            telling &= not find_capacity_limit(finding).holds(np.float64(find_worst_crossed(finding)))
+            telling &= not find_capacity_limit(finding).holds(np.array(find_worst_crossed(finding)))
             if telling and finding.subject and (rule.severity == "critical" or rule.id in near_rules):
                 findings.setdefault((_find_resource(finding) or rule.signal, finding.subject.host), finding)
         return list(findings.values())

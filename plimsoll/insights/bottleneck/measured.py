@@ -177,7 +177,7 @@ class Measured:
 def find_capacity_limit(finding: Finding) -> Healthy:
     """Return the limit of a finding; the documented limit if plimsoll.toml has a stricter one."""
     limit, documented = limit_of(finding), finding.documented.healthy
-    is_stricter = finding.override and not finding.rule.scale and not limit.holds(np.float64(documented.limit))
+    is_stricter = finding.override and not finding.rule.scale and not limit.holds(np.array(documented.limit))
     return documented if is_stricter else limit
 
 

@@ -68,7 +68,7 @@ class _Requests(NamedTuple):
         return float(self.failed.sum() / self.done.sum())
 
     @property
-    def count(self) -> float:
+    def failures(self) -> float:
         """The number of failed requests."""
         return float(self.failed.sum()) * self.step / SECOND
 
@@ -89,12 +89,12 @@ class _Requests(NamedTuple):
         part = _Requests(self.times[inside], self.done[inside], self.failed[inside], self.step)
         if not part.done.any():
             return None
-        is_many = part.share >= _MANY_FAILED and part.count >= _ENOUGH_FAILED
+        is_many = part.share >= _MANY_FAILED and part.failures >= _ENOUGH_FAILED
         spans = [span for span in (part.find_bad_spans(*kind) for kind in _SPANS) if span]
         length, share, of_failures = max(spans, default=(0, 0.0, 0.0))
         if is_many and (of_failures < _MOSTLY or length > _THROUGHOUT * (test.end - test.start)):
-            return _Failures(part.share, part.count, 0, test.place)
-        return _Failures(share, part.count, length, test.place) if spans else None
+            return _Failures(part.share, part.failures, 0, test.place)
+        return _Failures(share, part.failures, length, test.place) if spans else None
 
     def find_bad_spans(self, minutes: int, enough: int, share: float) -> tuple[int, float, float] | None:
         """Return the time (ns) in which `share` or more failed in spans of `minutes`, and the share that failed in it.
@@ -163,7 +163,7 @@ def _judge_requests(recorded: RecordedSignals, tests: Sequence[DriverTest]) -> I
         clauses[_OBJECTIVE if is_doubt else ""].append(failures.describe(f"requests of “{operation.name}”"))
     yield from (DriverClause(join_names(texts, MOST_NAMED), advice) for advice, texts in clauses.items() if texts)
     if requests.share >= _SOME_FAILED and not clauses[_OBJECTIVE]:
-        share = _Failures(requests.share, requests.count).describe("requests of the load driver")
+        share = _Failures(requests.share, requests.failures).describe("requests of the load driver")
         yield DriverClause(f"{share}{requests.burst}, and no objective says how many may")
 
 
