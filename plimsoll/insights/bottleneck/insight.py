@@ -33,6 +33,7 @@ from plimsoll.model.times import Zone
 from plimsoll.model.value_text import format_limit, format_value
 from plimsoll.review.review import Review
 from plimsoll.review.sentences import add_subject
+from plimsoll.review.verdict import Verdict
 from plimsoll.rules.schema.field_types import Healthy
 
 _TITLES = {"cpu": "Processors", "disk": "Disks", "memory": "Memory", "network": "Network"}
@@ -163,15 +164,16 @@ def _find_doubted_value(bottleneck: Bottleneck | None) -> LimitedValue | None:
 
 
 def _describe_full_processor(bottleneck: Bottleneck | None) -> tuple[str, ...]:
-    """Return sentences on full processors that are not certainly the bottleneck; empty if a limit was crossed."""
+    """Return sentences on full processors that no summary names as the bottleneck; empty if a limit was crossed."""
     if bottleneck is None or bottleneck.evidence.crossed:
         return ()
     texts = {
         ONE_PROCESS: "The process {} of {} uses all of one processor: what waits for it goes no faster.",
         ONE_PROCESSOR: "Processor {} of {} is full while others have room: what runs on it goes no faster.",
     }
-    certain = bottleneck.limiting if bottleneck.confident else None
-    uses = [use for use in bottleneck.evidence.resources if use.used_up and use is not certain and use.aspect in texts]
+    is_healthy = bottleneck.evidence.measured.review.verdict == Verdict.HEALTHY
+    named = None if is_healthy and not bottleneck.confident else bottleneck.limiting
+    uses = [use for use in bottleneck.evidence.resources if use.used_up and use is not named and use.aspect in texts]
     return tuple(texts[use.aspect].format(use.instance, use.host) for use in uses)
 
 
