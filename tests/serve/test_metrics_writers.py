@@ -353,7 +353,7 @@ NOT_OF_HOSTMETRICS = {
     *("network.accept_overflows", "network.connections_tracked", "system.open_files"),
     *("tcp.segments_sent", "tcp.segments_retransmitted", "tcp.retransmitted_share"),
     "cpu.processor_busy",  # by default it adds processors up
-    *("network.link_percent", "network.received_utilization", "network.sent_utilization"),
+    *("network.link_percent", "network.received_utilization", "network.sent_utilization", "network.total_utilization"),
 }
 
 
