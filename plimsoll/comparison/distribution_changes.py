@@ -99,7 +99,7 @@ def find_stalls(loads: Sequence[LoadComparison]) -> list[Reshaped]:
 
 def find_slow(stall: Reshaped, compareds: Sequence[Compared]) -> Reshaped:
     """Return the stall with what was slowest of a host, relative to other times, while it lasted."""
-    found: list[tuple[float, Compared, float, float]] = []
+    slow_resources: list[tuple[float, Compared, float, float]] = []
     for compared in compareds:
         is_slow = compared.treatment.load == "waiting" and compared.signal.unit in ("s", "ms")
         if not is_slow or compared.name.startswith("client."):  # what its users saw is the effect, not the cause
@@ -111,8 +111,8 @@ def find_slow(stall: Reshaped, compareds: Sequence[Compared]) -> Reshaped:
         if inside.any() and not inside.all():
             slow, usual = float(np.mean(values[inside])), float(np.mean(values[~inside]))
             if slow > _SLOWER * usual + compared.treatment.smallest:
-                found.append((slow / max(usual, compared.treatment.smallest), compared, usual, slow))
-    return replace(stall, slow=max(found, key=lambda entry: entry[0])[1:]) if found else stall
+                slow_resources.append((slow / max(usual, compared.treatment.smallest), compared, usual, slow))
+    return replace(stall, slow=max(slow_resources, key=lambda entry: entry[0])[1:]) if slow_resources else stall
 
 
 class _Stalled(NamedTuple):

@@ -182,11 +182,11 @@ def load_effect(
     if not ratios:
         return LoadEffect()
     shares = {key: abs(_BUSY[name] - level.values / 100) for (name, key), level in levels.items() if name in _BUSY}
-    own = {} if load.throughput_lost else _list_own_ratios(load, reviews, phase, hosts)
-    return LoadEffect(min(ratios), max(ratios), shares, {host: (min(of), max(of)) for host, of in own.items()})
+    by_host = {} if load.throughput_lost else _list_host_ratios(load, reviews, phase, hosts)
+    return LoadEffect(min(ratios), max(ratios), shares, {host: (min(of), max(of)) for host, of in by_host.items()})
 
 
-def _list_own_ratios(
+def _list_host_ratios(
     load: LoadComparison, reviews: tuple[Review, Review], phase: CommonPhase, hosts: Hosts
 ) -> dict[str, list[float]]:
     """Return, by host of the second run, the ratios of its own operations, of each signal that tells the load."""

@@ -64,11 +64,11 @@ def build_first_screen(result: Insights) -> FirstScreen:
     ) or (f"What that means: {crossed[0].rule.summary}" if crossed else "")
     headline_says_it = text.removesuffix(".").casefold() in result.review.answer.casefold()
     step = _find_next_step(result, crossed)
-    said = next((doubt.advice for doubt in result.review.doubts[:1] if step in (doubt.step, doubt.advice)), None)
+    advice = next((doubt.advice for doubt in result.review.doubts[:1] if step in (doubt.step, doubt.advice)), None)
     reason, coverage = result.review.reasons[0], result.review.coverage
     judged = f"{coverage.judged:,} of {coverage.thresholds:,} thresholds"  # the line on the coverage has it
     return FirstScreen(
-        headline=split_headline(reason.replace(f"; {said}.", ".") if said else reason),
+        headline=split_headline(reason.replace(f"; {advice}.", ".") if advice else reason),
         cause="" if is_healthy or headline_says_it else text,
         evidence=shown[:_MOST],
         next=f"Next: {step}." if step else "",

@@ -105,7 +105,7 @@ class LazyRoutes(BaseRoute):
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
         """Return the best match of the routes, the first of several."""
         matches = [(*route.matches(scope), route) for route in self._routes]
-        match, child, route = max(matches, key=lambda found: found[0].value)
+        match, child, route = max(matches, key=lambda entry: entry[0].value)
         return match, {**child, "route": route}
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:

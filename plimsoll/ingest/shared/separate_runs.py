@@ -69,19 +69,19 @@ def choose_recording(logs: Sequence[Log]) -> ChosenRecording:
     if not rows:
         return ChosenRecording(list(logs))
     judged = [parts for parts, count in zip(eligible, rows, strict=True) if 10 * count >= max(rows)][-1]
-    others = [parts for parts in recordings if parts is not judged and _is_repeated(parts, judged)]
-    left_out = {id(parts) for parts in others}
+    unjudged = [parts for parts in recordings if parts is not judged and _is_repeated(parts, judged)]
+    left_out = {id(parts) for parts in unjudged}
     kept = [part for parts in recordings if id(parts) not in left_out for part in parts]
     first, last = span = _find_span([part for part in judged if not _is_of_driver(part.log)] or judged)
     kept.sort(key=lambda part: min(part.span[1], last) - max(part.span[0], first))
     chosen = {part.number: part for part in kept}
-    others += [[part] for part in kept if chosen[part.number] is not part]
+    unjudged += [[part] for part in kept if chosen[part.number] is not part]
     taken = [
         chosen[at].log if at in chosen else log for at, log in enumerate(logs) if at in chosen or not len(log.times)
     ]
-    if not others:
+    if not unjudged:
         return ChosenRecording(taken)
-    return ChosenRecording(taken, *_describe(judged, span, others, has_counters=eligible is not recordings))
+    return ChosenRecording(taken, *_describe(judged, span, unjudged, has_counters=eligible is not recordings))
 
 
 def _group_by_time(logs: Sequence[Log]) -> list[list[_LogPart]]:
@@ -122,17 +122,17 @@ def _list_objects(parts: Sequence[_LogPart]) -> set[tuple[str, str]]:
 
 
 def _describe(
-    judged: Sequence[_LogPart], span: tuple[int, int], others: Sequence[Sequence[_LogPart]], *, has_counters: bool
+    judged: Sequence[_LogPart], span: tuple[int, int], unjudged: Sequence[Sequence[_LogPart]], *, has_counters: bool
 ) -> tuple[list[Remark], tuple[str]]:
     """Return the remark on the recordings that are not judged, and the sentence on the judged one."""
-    spans, zone = sorted(map(_find_span, others)), judged[0].log.zone
+    spans, zone = sorted(map(_find_span, unjudged)), judged[0].log.zone
     which = "newest" if spans[-1] < span else "newest with counters" if has_counters else "newest that is no trial"
     count, left_out = f"{len(spans) + 1:,} recordings", "older" if spans[-1] < span else "other"
     commands = "; ".join(
         f'{Parameter.FROM} "{zone.clock(start)}" {Parameter.TO} "{zone.clock(end + SECOND - 1)}"'
         for start, end in spans[-_MOST_SHOWN:]
     )
-    logs = {part.log.path for parts in (judged, *others) for part in parts}
+    logs = {part.log.path for parts in (judged, *unjudged) for part in parts}
     places = logs if len(logs) == 1 else {path.parent for path in logs}
     place = str(places.pop()) if len(places) == 1 else None
     text = f"holds {count}, of which the {which} is judged; to judge another: {commands}"

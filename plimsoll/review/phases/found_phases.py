@@ -163,9 +163,9 @@ def find_phases(loads: Sequence[Load], start: int, end: int, zone: Zone) -> Foun
             break
         tried.append((load, _find_state(load)))
         if not isinstance(tried[-1][1], NotSteady) or tried[-1][1].is_certain:
-            found = _describe_phases(*tried[-1], start, end, zone)
-            users = _find_steady_users(load, loads) if found.other or not found.phases else None
-            return _describe_phases(*users, start, end, zone) if users else found
+            result = _describe_phases(*tried[-1], start, end, zone)
+            users = _find_steady_users(load, loads) if result.other or not result.phases else None
+            return _describe_phases(*users, start, end, zone) if users else result
     return _describe_phases(*tried[0], start, end, zone)
 
 

@@ -150,8 +150,8 @@ def _judge_requests(recorded: RecordedSignals, tests: Sequence[DriverTest]) -> I
         for failures in _find_in_tests(_combine_requests(operation.done, errors.get(operation.subject.key)), tests)
     ]
     if together := _find_in_tests(requests, tests):
-        least = max(_USUALLY_FAILED, _ABOVE_ALL * max(failures.share for failures in together))
-        worst = [pair for pair in single if pair[1].share >= least]
+        lowest_share = max(_USUALLY_FAILED, _ABOVE_ALL * max(failures.share for failures in together))
+        worst = [pair for pair in single if pair[1].share >= lowest_share]
         broken = [f"{format_value(100 * failed.share, '%')} of “{operation.name}”" for operation, failed in worst]
         above_all = f", above all {join_names(broken, MOST_NAMED)}" if broken else ""
         for failures in together:

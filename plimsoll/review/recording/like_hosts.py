@@ -49,13 +49,13 @@ def doubt_hosts_without_share(recorded: RecordedSignals, planned: Sequence[Plann
         begin, until = start + first * step, start + stop * step
         if stop - first < _FEWEST or until - begin <= compute_long_absence(end - start):
             continue
-        others = _find_others(work, host, (first, stop), max(_FEWEST, min(_BESIDE // step, stop - first)))
-        if others and not any(period.covers(begin, until) for period in planned):
-            text = f"{host} did next to nothing for {format_duration(until - begin)} while {join_names(others, 2)}"
+        substitutes = _find_substitutes(work, host, (first, stop), max(_FEWEST, min(_BESIDE // step, stop - first)))
+        if substitutes and not any(period.covers(begin, until) for period in planned):
+            text = f"{host} did next to nothing for {format_duration(until - begin)} while {join_names(substitutes, 2)}"
             yield Doubt(f"{text} did more than before", "see whether it was meant to be out of service")
 
 
-def _find_others(work: Mapping[str, Values], host: str, away: tuple[int, int], rows: int) -> list[str]:
+def _find_substitutes(work: Mapping[str, Values], host: str, away: tuple[int, int], rows: int) -> list[str]:
     """Return the hosts as busy as `host` at other times, if they took over much of its share while it was `away`.
 
     They are compared over some `rows` on both sides of its begin and its end.
