@@ -7,7 +7,7 @@ values before that are read from the store in the background.
 import logging
 import sqlite3
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from math import nan
@@ -41,6 +41,7 @@ _HOUR = 3600 * SECOND
 _WINDOW = 900 * SECOND  # read before the hour, for the windows of its first evaluations
 _GAP = 60 * SECOND  # a longer pause is read from the store
 _AT_ONCE = 20  # hosts: half the work of reading them one by one, and short enough for a page to wait for
+_MOST_RENDERED = 20  # tables with other hosts, groups or zones
 _log = logging.getLogger(__name__)
 
 
@@ -58,6 +59,7 @@ class LatestHealth:
         self._gone: Mapping[HostKey, Sequence[RuleState]] = {}
         self._hour = LastHour()
         self._drawn: dict[tuple[Key, float | None], Sparkline | None] = {}
+        self._rendered: dict[Hashable, tuple[HostTable, str]] = {}
         self._seen = -_SEEN_S
         self._ends = Event()
         self._reader: Thread | None = None
@@ -81,13 +83,26 @@ class LatestHealth:
             hosts = self._hosts
         return health, HostOverview(health.hosts, health.firing, hosts, self._watched.site.labels)
 
-    def table(self, hosts: HostOverview, choice: HostChoice) -> tuple[HostTable, Mapping[Key, Sparkline | None]]:
-        """Return the table of the chosen hosts, and a sparkline for each of its cells.
+    def table(
+        self,
+        hosts: HostOverview,
+        choice: HostChoice,
+        render: Callable[[HostTable, Mapping[Key, Sparkline | None]], str],
+        look: Hashable,
+    ) -> tuple[HostTable, str]:
+        """Return the table of the chosen hosts, and what `render` returns for it and the sparklines of its cells.
 
-        For a minute after a call, the cells are prepared at each evaluation, so that the next call is fast.
+        It is rendered once for all visitors of the same `look`, until the hosts or their values change. For a minute
+        after a call, the cells are prepared at each evaluation, so that the next call is fast.
         """
         self._seen = time.monotonic()
-        return self._build_table(hosts, choice)
+        rendered, key = self._rendered, (hosts.judged, tuple(hosts.health), choice, look)
+        if (known := rendered.get(key)) is None:
+            if len(rendered) >= _MOST_RENDERED:
+                rendered.clear()
+            table, lines = self._build_table(hosts, choice)
+            known = rendered[key] = table, render(table, lines)
+        return known
 
     def _build_table(self, hosts: HostOverview, choice: HostChoice) -> tuple[HostTable, Mapping[Key, Sparkline | None]]:
         table = build_host_table(hosts, choice, self._watched.site.catalogue)
@@ -195,7 +210,7 @@ class LatestHealth:
                 if target.key in self._hour and len(condition.times):
                     self._hour.add(target.key, condition.times, condition.values)
         with self._lock:
-            self._drawn = {}
+            self._drawn, self._rendered = {}, {}
 
 
 def _map_directions(judged: LatestEvaluation, gone: Mapping[HostKey, Sequence[RuleState]]) -> Mapping[Key, Worse]:

@@ -1,10 +1,11 @@
 """The health page: the health answer, the incidents, and the host table. A script reloads it every 10 s."""
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from math import isnan
 from typing import Any
 
+from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
@@ -13,6 +14,7 @@ from plimsoll.alerting import silences
 from plimsoll.alerting.alert import Alert
 from plimsoll.alerting.firing import Incident
 from plimsoll.alerting.health import Health, HealthAnswer, HostState
+from plimsoll.alerting.rule_targets import Key
 from plimsoll.alerting.silences import Silence
 from plimsoll.alerting.wording import describe_cause, describe_state, name_quantity
 from plimsoll.model.remark import format_count, join_names
@@ -22,6 +24,7 @@ from plimsoll.pages.health.host_cells import CROSSED, HostCell
 from plimsoll.pages.health.host_table import STEP, HostChoice, HostRow, HostTable, Tile
 from plimsoll.pages.health.judged_hosts import JudgedHosts
 from plimsoll.pages.health.latest_health import LatestHealth
+from plimsoll.pages.health.sparkline import Sparkline
 from plimsoll.pages.shared.frame import Frame
 from plimsoll.report.html.gauge import draw_water
 from plimsoll.up.watched import Watched
@@ -56,7 +59,7 @@ def _build_content(watched: Watched, frame: Frame, latest: LatestHealth, request
     now, zone, links = time.time_ns(), frame.zone_of(request), frame.links(request)
     health, hosts = latest.hosts()
     choice, is_wall = HostChoice.of(request.query_params), "wall" in request.query_params
-    table, lines = latest.table(hosts, choice)
+    as_of = zone.clock(health.evaluated) if health.evaluated and now - health.evaluated > _OLD else ""
     incidents, active = health.firing.incidents, silences.read_active_silences(watched.file, now)
     alerts = [incident.worst for incident in incidents]
     shown = incidents[:_MOST_ALERTS]
@@ -66,16 +69,24 @@ def _build_content(watched: Watched, frame: Frame, latest: LatestHealth, request
         newest = row.newest if row.grade == "silent" else latest.newest(cell.key)
         return [*describe_cell(cell, newest, now)]
 
+    def render(table: HostTable, lines: Mapping[Key, Sparkline | None]) -> str:
+        if is_wall:
+            return ""
+        content = {"links": links, "table": table, "lines": lines, "as_of": as_of, "words": describe}
+        return frame.fragment("health/host_rows.html.j2", **content)
+
+    table, rows = latest.table(hosts, choice, render, (links.kept_zone, is_wall, as_of, now // _MINUTE))
     return {
         "health": health,
         "mark": mark(health, alerts),
         "standing": alerts[0].severity if alerts else _STANDINGS.get(health.answer, "none"),
         "water": draw_water(table.level),
         "basis": [*list_basis(health, zone, now)],
-        "as_of": zone.clock(health.evaluated) if health.evaluated and now - health.evaluated > _OLD else "",
+        "as_of": as_of,
         "alerts": [describe_incident(incident, active, hosts.judged, now) for incident in shown],
         "more": len(incidents) - len(shown),
         "table": table,
+        "rows": Markup(rows),
         "choice": choice,
         "labels": sorted(f"{name}={value}" for name, value in labels),
         "label_names": sorted({name for name, _ in labels}),
@@ -84,9 +95,6 @@ def _build_content(watched: Watched, frame: Frame, latest: LatestHealth, request
         "data": list_data(health),
         "is_wall": is_wall,
         "wall": _fit_tiles(table) if is_wall else None,
-        "lines": lines,
-        "words": describe,
-        "address": lambda cell, host: cell.address(links, host),
     }
 
 
