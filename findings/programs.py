@@ -17,6 +17,7 @@ from common import (
     free_port,
     install_debian_package,
     install_go_program,
+    install_maven_packages,
     output_of,
     serve,
 )
@@ -68,6 +69,13 @@ def wait(seconds: float) -> Iterator[None]:
     for _ in range(int(seconds * 4)):
         yield
         time.sleep(0.25)
+
+
+def run_java(folder: Path, source: str, *packages: str) -> str:
+    """Run a class `Probe` with packages of Maven on its path; return what it prints."""
+    file = folder / "Probe.java"
+    file.write_text(source, "utf-8")
+    return output_of(["java", "-cp", f"{install_maven_packages(folder, *packages)}/*", file])
 
 
 @dataclass(frozen=True)
