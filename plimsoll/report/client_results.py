@@ -23,6 +23,7 @@ _LOCUST, _LOCUST_WINDOW_S = "Locust", 10.0  # its rows of a second have percenti
 _SHARES = np.array([0.5, 0.95, 0.99])
 _MOST_STEPS = 1_000  # of an operation: of more every second, every third, ... is taken
 _FEW, _HUNDRED, _POINTS = 21, 100, 50  # requests of a step; points that stand for the distribution in one
+_DIGITS = 9  # of logarithms: the last ones, and with them the order of equal points, depend on the processor
 _WIDER = 2.0  # times as wide as the body of most steps: what is wider in one is of a few slow requests
 
 
@@ -100,7 +101,8 @@ def _estimate_percentiles(counts: NDArray[np.float64], steps: NDArray[np.float64
     slowest = second + (steps[2] - second) / np.maximum(1 - 0.01 * apart, 0.01)
     of_top = (number <= _HUNDRED) & (at * number >= number - 2)
     points = np.where(of_top, np.log(np.maximum(np.where(at * number < number - 1, second, slowest), 1e-6)), points)
-    order = np.argsort(points, axis=None)
+    points = points.round(_DIGITS)
+    order = np.argsort(points, axis=None, kind="stable")
     weights = np.broadcast_to(counts, points.shape).ravel()[order]
     middles = np.cumsum(weights) - weights / 2
     yield from np.interp(_SHARES * weights.sum(), middles, np.exp(points.ravel()[order])).tolist()

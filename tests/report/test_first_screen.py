@@ -182,7 +182,7 @@ def test_what_clients_saw_is_said_unless_an_objective_judges_it(tmp_path):
         return build_first_screen(Insights(review_inputs(Inputs((str(tmp_path),)), ReviewSettings()))).clients
 
     assert clients() == (
-        "Clients: 2 /s, p50, p95 and p99 about 475 ms, 900 ms, 900 ms, 12.5 % failed (above all POST /checkout, 25 %)."
+        "Clients: 2 /s, p50, p95 and p99 about 489 ms, 900 ms, 900 ms, 12.5 % failed (above all POST /checkout, 25 %)."
     )
     (tmp_path / "plimsoll.toml").write_text('[objective]\nerrors = "< 20 %"\n', encoding="utf-8")
     assert clients() == ""
