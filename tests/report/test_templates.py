@@ -38,3 +38,10 @@ def test_what_cannot_be_kept_is_compiled_each_time(compiled, monkeypatch, tmp_pa
     monkeypatch.setenv("PLIMSOLL_CACHE", str(tmp_path / "file"))
     assert [shown("{{ of }}"), shown("{{ of }}")] == ["&lt;b&gt;"] * 2
     assert compiled == ["parts/a.html.j2"] * 2
+
+
+def test_commands_in_sentences_are_code_and_all_else_is_text():
+    template = make_environment({"a": "{{ text|code }}"}.__getitem__, {}).get_template("a")
+    assert template.render(text="see in `top` which <b> grows; ` alone") == (
+        "see in <code>top</code> which &lt;b&gt; grows; ` alone"
+    )

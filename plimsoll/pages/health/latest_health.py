@@ -97,12 +97,12 @@ class LatestHealth:
         """
         self._seen = time.monotonic()
         rendered, key = self._rendered, (hosts.judged, tuple(hosts.health), choice, look)
-        if (known := rendered.get(key)) is None:
+        if (rendering := rendered.get(key)) is None:
             if len(rendered) >= _MOST_RENDERED:
                 rendered.clear()
             table, lines = self._build_table(hosts, choice)
-            known = rendered[key] = table, render(table, lines)
-        return known
+            rendering = rendered[key] = table, render(table, lines)
+        return rendering
 
     def _build_table(self, hosts: HostOverview, choice: HostChoice) -> tuple[HostTable, Mapping[Key, Sparkline | None]]:
         table = build_host_table(hosts, choice, self._watched.site.catalogue)

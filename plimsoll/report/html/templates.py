@@ -1,5 +1,6 @@
 """Jinja templates of HTML pages: everything is escaped, and invisible characters are shown as escapes."""
 
+import re
 import sys
 from collections.abc import Callable, Mapping
 from functools import cache
@@ -9,7 +10,7 @@ from typing import Any
 import jinja2
 from jinja2 import BytecodeCache, Environment, FunctionLoader, StrictUndefined
 from jinja2.bccache import Bucket
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from plimsoll.model.errors import escape_printable_lines
 from plimsoll.model.kept import cache_folder, hash_folders, keep, load_cached
@@ -36,6 +37,7 @@ def make_environment(read: Callable[[str], str], names: Mapping[str, Any]) -> En
         "counted": format_count,
     }
     filters["short"] = shorten
+    filters["code"] = _mark_code
     templates.filters.update(filters)
     templates.globals.update(names)
     return templates
@@ -67,6 +69,11 @@ def _hash_bucket(bucket: Bucket) -> bytes:
 @cache
 def _hash_options() -> bytes:
     return hash_folders([Path(__file__).parent])
+
+
+def _mark_code(text: str) -> Markup:
+    """Return a text with what stands between backticks as HTML code; a single backtick stays."""
+    return Markup(re.sub("`([^`]+)`", r"<code>\1</code>", str(escape(escape_printable_lines(text)))))
 
 
 def _escape_value(value: object) -> object:
