@@ -49,10 +49,13 @@ class Drawing:
 @contextmanager
 def chromium() -> Generator["Browser"]:
     """A browser. Playwright runs one at a time in a process."""
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import Error, sync_playwright
 
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=_ARGUMENTS)
+        try:
+            browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=_ARGUMENTS)
+        except Error:  # on a busy machine Chromium can end with a segmentation fault as it starts
+            browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=_ARGUMENTS)
         yield browser
         browser.close()
 
