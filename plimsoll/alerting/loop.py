@@ -101,9 +101,15 @@ class AlertLoop:
     def run(self, stop: Event) -> None:
         """Perform the due evaluations until `stop` is set. An interrupted evaluation is repeated at the next start."""
         self._stop = stop
-        while not stop.wait(_TICK_S):
+        while not stop.wait(self._find_pause(time.time_ns())):
             if self._is_time(now := time.time_ns()):
                 self.perform(now)
+
+    def _find_pause(self, now: int) -> float:
+        """Return the time (s) until the next evaluation may be due; a second while other work waits."""
+        if self._evaluator is None or self.progress.problem or self._late_samples.are_waiting:
+            return _TICK_S
+        return (EVALUATION_INTERVAL - (now - self._delay) % EVALUATION_INTERVAL) / SECOND
 
     def _is_time(self, now: int) -> bool:
         """Return whether to evaluate: at each evaluation, or every third while no state changes and none is pending.

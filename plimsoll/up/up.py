@@ -27,7 +27,7 @@ from plimsoll.collect.collector import Collector
 from plimsoll.collect.processes import ProcessWatch
 from plimsoll.hosts.facts import ConfiguredFacts
 from plimsoll.model.errors import Unreachable, Unusable
-from plimsoll.model.points import Points
+from plimsoll.model.points import Points, join_points
 from plimsoll.model.series import HostKey
 from plimsoll.model.times import SECOND
 from plimsoll.notify.delivery import Send, make_senders
@@ -392,22 +392,36 @@ class Up:
         return self._missing[1]
 
     def _collect(self) -> None:
-        """Get the points of each source at the time of each evaluation (every 10 s), and write them.
+        """Get the points of each source at the time of each evaluation (every 10 s), and write them in time for it.
 
-        Run until `plimsoll up` stops.
+        Each commit wakes disk and processor, so the points of several times are written together. Run until `plimsoll
+        up` stops.
         """
+        held: list[Points] = []
+        times_together = max(1, self._setup.delay // EVALUATION_INTERVAL)
+        is_first = True
         while not self._stop.wait((EVALUATION_INTERVAL - time.time_ns() % EVALUATION_INTERVAL) / SECOND):
             now = time.time_ns()
             for source in (*self._setup.sources, self._checks.collect):
                 try:
-                    if len(points := source(now)):
-                        self._writing.put(points).result(_WRITTEN_WITHIN_S)
-                except Busy:
-                    _log.warning("more samples wait to be written than are held: those of this computer are left out")
-                except (NotWritten, TimeoutError) as error:
-                    _log.error("the samples of this computer cannot be written: %s", error)
+                    held.append(source(now))
                 except Exception:  # the others are to go on
                     _log.exception("collecting failed")
+            if is_first or (now // EVALUATION_INTERVAL + 1) % times_together == 0:
+                self._write_collected(held)
+                held, is_first = [], False
+        self._write_collected(held)
+
+    def _write_collected(self, held: Sequence[Points]) -> None:
+        try:
+            if any(map(len, held)):
+                self._writing.put(join_points(held)).result(_WRITTEN_WITHIN_S)
+        except Busy:
+            _log.warning("more samples wait to be written than are held: those of this computer are left out")
+        except (NotWritten, TimeoutError) as error:
+            _log.error("the samples of this computer cannot be written: %s", error)
+        except Exception:  # collecting is to go on
+            _log.exception("the samples of this computer cannot be written")
 
     def _make_forecasts(self) -> None:
         """Forecast every ten minutes when volumes will be full, and write the forecasts to the store."""

@@ -82,7 +82,10 @@ def test_a_file_system_that_does_not_answer_holds_nothing_up(caplog):
     answers = threading.Event()
     mounts = [Mount("server:/home", "/home", "nfs4", "rw"), Mount("/dev/sda1", "/", "ext4", "ro,relatime")]
 
+    readers = {}
+
     def usage(path):
+        readers[path] = threading.current_thread()
         if path == "/home":
             answers.wait(600)
         return {"total": 100.0, "used_percent": 40.0}
@@ -98,6 +101,7 @@ def test_a_file_system_that_does_not_answer_holds_nothing_up(caplog):
     while "/home" not in (paths := [dict(item.tags)["path"] for item in free_space()]):
         assert time.monotonic() - begun < 300
     assert paths == ["/home", "/"]
+    assert readers["/"] is threading.current_thread(), "a thread costs more than a file system on a disk"
     assert [record.levelno for record in caplog.records] == [logging.WARNING] * 2
     assert caplog.messages == [
         "/home: does not answer; nothing is collected of it until it does",

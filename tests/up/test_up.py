@@ -9,15 +9,19 @@ import sys
 import time
 from contextlib import closing
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
+from threading import Event, Thread
 from urllib.error import HTTPError
 from urllib.parse import urlencode
 from urllib.request import Request, urlopen
 
+import numpy as np
 import pytest
 
 from plimsoll.alerting.loop import AlertLoop
 from plimsoll.alerting.rule_targets import Site
+from plimsoll.model.points import Points
+from plimsoll.model.series import Series
+from plimsoll.receive.write_queue import WriteQueue
 from plimsoll.rules.load import load
 from plimsoll.rules.subjects import Subject
 from plimsoll.serve.listen import Listen
@@ -202,6 +206,37 @@ def test_settings_of_hosts_that_are_the_same_are_not_planned_anew(duckdb, tmp_pa
     finally:
         running.stop()
     assert planned == [facts]
+
+
+def test_collected_samples_are_written_together_and_none_is_lost_at_the_end(duckdb, tmp_path, monkeypatch):
+    interval, collected, commits, enough = 20_000_000, [], [], Event()
+    cpu, put = Series("web1", "cpu", (), "busy"), WriteQueue.put
+
+    def collect(now):
+        collected.append(now)
+        if len(collected) > 7:
+            enough.set()
+        if len(collected) % 4 == 0:
+            raise OSError("no answer")
+        return Points([cpu], np.zeros(1, np.int32), np.array([now]), np.array([float(len(collected))]))
+
+    def refuse_second(queue, points):
+        commits.append(points)
+        if len(commits) == 2:
+            raise RuntimeError("a defect")
+        return put(queue, points)
+
+    monkeypatch.setattr("plimsoll.up.up.EVALUATION_INTERVAL", interval)
+    monkeypatch.setattr(WriteQueue, "put", refuse_second)
+    setup = Setup(folder_with(tmp_path, ""), Listen(port=0), sources=[collect], delay=3 * interval)
+    running = Up(setup, OnlyOne(setup.folder), duckdb, Site(load()), {})
+    running.start()
+    enough.wait(300)
+    running.stop()
+    refused = set(commits[1].times.tolist())
+    (stored,) = duckdb.samples.read([cpu], 0, collected[-1] + 1)
+    assert stored.times.tolist() == [now for at, now in enumerate(collected, 1) if at % 4 and now not in refused]
+    assert len(commits) < len(collected) - len(collected) // 4
 
 
 def test_another_on_the_same_folder_is_refused_and_other_commands_use_its_store(up, plimsoll, tmp_path, request):

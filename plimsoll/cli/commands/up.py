@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 else:  # not imported until somebody visits, or for a demo
     application = import_later("plimsoll.pages.application")
     live_host, demo_runs = map(import_later, ("plimsoll.demo.live_host", "plimsoll.demo.runs"))
-_TICK_S = 1.0
+_TICK_S = 10.0 if sys.platform == "linux" else 1.0  # elsewhere a signal may not end a wait
 _OPEN_FILES = 4096  # more than serve.limits.Limits.connections
 
 

@@ -14,6 +14,9 @@ from plimsoll.collect.sources.reading import PROC, SYS, Lookup, Reading, read_ke
 # As in telegraf/linux.conf: file systems in memory, in image files, and of containers.
 LEFT_OUT = ("tmpfs", "devtmpfs", "devfs", "iso9660", "overlay", "aufs", "squashfs")
 _NOT_READ = (*LEFT_OUT, "autofs")  # reading it would mount it
+# File systems without a size, and those on disks: the kernel always answers for them, without a read.
+_SIZELESS = ("proc", "sysfs", "devpts", "cgroup", "cgroup2", "mqueue", "pstore", "bpf", "binfmt_misc", "configfs")
+_OF_DISKS = ("ext2", "ext3", "ext4", "xfs", "btrfs", "vfat")
 _UDEV = Path("/run/udev/data")
 _MAPPER = "/dev/mapper/"
 _LABEL = "E:ID_FS_LABEL="
@@ -86,7 +89,8 @@ class FileSystemSpace:
     def __call__(self) -> Iterator[Reading]:
         """Yield a reading `disk` for each file system, except those without a size, such as /proc."""
         mounts = {mount.mountpoint: mount for mount in self._mounts() if mount.fstype not in _NOT_READ}
-        for path, fields in self._usages.results(mounts).items():
+        prompt = {path for path, mount in mounts.items() if mount.fstype in (*_SIZELESS, *_OF_DISKS)}
+        for path, fields in self._usages.results(mounts, prompt).items():
             if fields["total"]:
                 yield Reading("disk", fields, _list_tags(mounts[path]))
 

@@ -3,7 +3,7 @@
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from concurrent.futures import Future, wait
 from pathlib import Path
 from typing import Generic, NamedTuple, TypeAlias, TypeVar
@@ -37,15 +37,15 @@ def read_kernel_file(path: Path) -> str | None:
 def run_in_background(function: Callable[[], T]) -> Future[T]:
     """Call a function in a daemon thread, so that the program can end even if the function never returns."""
     result: Future[T] = Future()
-
-    def run() -> None:
-        try:
-            result.set_result(function())
-        except Exception as error:  # raised again by the future's result
-            result.set_exception(error)
-
-    threading.Thread(target=run, name="collector", daemon=True).start()
+    threading.Thread(target=_complete, args=(result, function), name="collector", daemon=True).start()
     return result
+
+
+def _complete(result: Future[T], function: Callable[[], T]) -> None:
+    try:
+        result.set_result(function())
+    except Exception as error:  # raised again by the future's result
+        result.set_exception(error)
 
 
 class NoAnswer(Exception):
@@ -94,10 +94,18 @@ class Lookup(Generic[T]):
         self._pending: dict[str, Future[T]] = {}
         self._silent: set[str] = set()
 
-    def results(self, names: Iterable[str]) -> Mapping[str, T]:
-        """Return the result of `look_up` for each name, without names whose call fails (OSError) or is late."""
+    def results(self, names: Iterable[str], prompt: Collection[str] = ()) -> Mapping[str, T]:
+        """Return the result of `look_up` for each name, without names whose call fails (OSError) or is late.
+
+        The calls for `prompt` names, which always return soon, are made without a thread.
+        """
         for name in names:
-            if name not in self._pending:
+            if name in self._pending:
+                continue
+            if name in prompt:
+                self._pending[name] = Future()
+                _complete(self._pending[name], lambda name=name: self._look_up(name))
+            else:
                 self._pending[name] = run_in_background(lambda name=name: self._look_up(name))
         wait([future for name, future in self._pending.items() if name not in self._silent], _PATIENCE_S)
         results: dict[str, T] = {}
