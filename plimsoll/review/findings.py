@@ -171,7 +171,7 @@ class Finding:
         once = self.outcome in (Outcome.TOO_SHORT, Outcome.WITHIN) and (self.stretch or 0) < 2 * self.rule.for_
         return once and self.track is not None and 2 * self.track.longest_crossing > self.rule.for_
 
-    @property
+    @cached_property
     def unfinished(self) -> Crossing | None:
         """The crossing that had not ended, nor fired, when the data ended; None without such a crossing.
 

@@ -230,15 +230,22 @@ class _RunJudge:
         rule = bare.rule
         outcome, samples = find_outcome(rule, track), self._choose_drawn(origin, track)
         ended = self._ended.get(make_host_key(track.subject.host))
-        finding = replace(bare, subject=track.subject, outcome=outcome, track=track, samples=samples, ended=ended)
-        if rule.reduce == "mean" and rule.over and len(finding.crossings):
-            sampled = compute_signal_samples(drop_request_rate(origin), self._samples)
-            part = sampled and sampled.between(self._question.start, self._question.end).present
-            finding = replace(
-                finding, sampled=leave_out_planned(part, self._question.planned, (rule.id,)) if part else None
-            )
-        if finding.stretch is not None and finding.stretch < track.window:
-            finding = replace(finding, covered=self._judge.coverage(origin, track))
+        sampled = None
+        if rule.reduce == "mean" and rule.over and len(track.crossings):
+            recorded = compute_signal_samples(drop_request_rate(origin), self._samples)
+            part = recorded and recorded.between(self._question.start, self._question.end).present
+            sampled = leave_out_planned(part, self._question.planned, (rule.id,)) if part else None
+        is_short = track.judged and track.longest_stretch < track.window
+        finding = replace(
+            bare,
+            subject=track.subject,
+            outcome=outcome,
+            track=track,
+            samples=samples,
+            sampled=sampled,
+            ended=ended,
+            covered=self._judge.coverage(origin, track) if is_short else None,
+        )
         notes = list_notes(finding, track, self._facts, self._question.signals)
         return replace(finding, notes=(*bare.notes, *notes)) if notes else finding
 

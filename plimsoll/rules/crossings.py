@@ -100,17 +100,24 @@ class CrossingColumns(Sequence[Crossing]):
         before. A sample is the mean since the sample before.
         """
         times, past = samples.times, ~healthy.holds(samples.values)
-        if not past.any() or not len(self):
+        edges = np.flatnonzero(np.diff(past, prepend=False, append=False))
+        run_starts, run_stops = edges[::2], edges[1::2]  # of consecutive samples past the limit
+        if not len(edges) or not len(self):
             return self
-        at = np.arange(len(times))
-        last_past = np.maximum.accumulate(np.where(past, at, -1))
-        run_start = np.maximum.accumulate(np.where(past, 0, at + 1))
-        edges = self.starts - window, self.starts, self.ends + SECOND
-        reach, begin, end = (np.searchsorted(times, instants, "right") - 1 for instants in edges)
-        before, next_past = last_past[begin], np.minimum(np.searchsorted(last_past, begin, "right"), len(times) - 1)
-        earliest = np.searchsorted(times, edges[0] - EVALUATION_INTERVAL, "right") if in_window else 0
-        first = np.where(before > reach, np.maximum(run_start[before], earliest), next_past)
-        last = last_past[end]
+
+        def find_last_past(at: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+            """Return the last sample past the limit up to each index, -1 if none, and the first of its run."""
+            run = run_starts.searchsorted(at, "right") - 1
+            return np.where(run < 0, -1, np.minimum(at, run_stops[run] - 1)), run_starts[run]
+
+        instants = np.concatenate((self.starts - window, self.starts, self.ends + SECOND))
+        reach, begin, end = np.split(times.searchsorted(instants, "right") - 1, 3)
+        before, run_start = find_last_past(begin)
+        following = run_stops.searchsorted(begin + 1, "right")
+        next_past = np.maximum(begin + 1, np.append(run_starts, len(times) - 1)[following])
+        earliest = times.searchsorted(instants[: len(self)] - EVALUATION_INTERVAL, "right") if in_window else 0
+        first = np.where(before > reach, np.maximum(run_start, earliest), np.minimum(next_past, len(times) - 1))
+        last, _ = find_last_past(end)
         counts = (first <= last) & (begin >= 0)
         starts = np.where(counts, np.maximum(times[first] - (samples.interval or 0), times[0]), self.starts)
         ends = np.where(counts, times[last], self.ends)

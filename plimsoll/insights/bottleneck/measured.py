@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plimsoll.analysis.filters import EqualParts, compute_median
+from plimsoll.model.group_pairs import group_pairs
 from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.log import Values
 from plimsoll.model.run import Planned, leave_out_planned
@@ -66,7 +67,7 @@ class Measured:
         """Return the means of a signal in the parts of the run, by subject."""
         if signal not in self._means:
             recorded = self.review.signals.of(signal)
-            rules = {finding.rule.id for finding in self.review.findings if finding.rule.signal == signal}
+            rules = self._rules.get(signal, ())
             self._means[signal] = {subject: self.parts.means(samples, rules) for subject, samples in recorded.items()}
         return self._means[signal]
 
@@ -162,6 +163,11 @@ class Measured:
     def needed(self, resource: str, host: str) -> str:
         """Return the counters to record to know how near a resource is to its capacity, as text."""
         return list_counters_to_record(resource, host, self.review.applied)
+
+    @cached_property
+    def _rules(self) -> dict[str, list[str]]:
+        """The ids of the rules on each signal."""
+        return group_pairs({(finding.rule.signal, finding.rule.id) for finding in self.review.findings})
 
     @cached_property
     def _findings(self) -> dict[tuple[str | None, ...], tuple[Finding, RuleEvaluation]]:
