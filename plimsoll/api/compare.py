@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from plimsoll.api.inputs import Inputs, name_inputs
 from plimsoll.api.review import ReviewSettings, judge_inputs
@@ -21,8 +22,10 @@ from plimsoll.model.styled import join_lines
 from plimsoll.model.time_arguments import TimeRange
 from plimsoll.model.times import Zone
 from plimsoll.report.comparison.document import format_lines
-from plimsoll.report.comparison.json_document import ComparisonDocument, build_document
 from plimsoll.review.review import Review
+
+if TYPE_CHECKING:
+    from plimsoll.report.comparison.json_document import ComparisonDocument
 
 
 @dataclass(frozen=True)
@@ -104,8 +107,10 @@ class ComparisonResult:
         return tuple(tuple(tell_story(comparison)) for comparison in self.comparisons)
 
     @cached_property
-    def document(self) -> ComparisonDocument:
+    def document(self) -> "ComparisonDocument":
         """The JSON document that `plimsoll compare --json` writes, as pydantic objects."""
+        from plimsoll.report.comparison.json_document import build_document  # noqa: PLC0415  its schema is slow to make
+
         return build_document(self.comparisons)
 
     def to_json(self) -> str:

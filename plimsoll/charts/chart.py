@@ -7,7 +7,7 @@ too large, lines of later charts are reduced to the minimum and maximum of each 
 import hashlib
 from base64 import b64encode
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plimsoll.model.document import ChartLimit, ChartSeries, Span
+from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.log import Times, Values, find_pauses
 from plimsoll.model.run import Phase
 from plimsoll.model.samples import Samples

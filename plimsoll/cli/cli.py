@@ -68,14 +68,17 @@ def _read_texts_plainly(command: Any) -> None:
 
 
 def _process_value(parameter: Any, ctx: Any, value: Any) -> Any:
-    """Return the value of an option or argument as Typer does, which converts what is neither a text nor parsed."""
+    """Return the value of an option or argument as Typer does, which converts texts to other types.
+
+    Defaults and flags have their types already.
+    """
     parser, annotation = parameter.type_descriptor.parameter_info.parser, parameter.type_descriptor.annotation
     is_missing = parameter.value_is_missing(value)
     if not is_missing and parser:
         value = [*map(parser, value)] if isinstance(value, list | tuple) else parser(value)
     elif is_missing and not parameter.required:
         value = () if parameter.multiple or parameter.nargs == -1 else value
-    elif is_missing or annotation not in (str, list[str]):
+    elif is_missing or (annotation not in (str, list[str]) and type(value) is not annotation):
         return type(parameter).process_value(parameter, ctx, value)
     return parameter.callback(ctx, parameter, value) if parameter.callback else value
 

@@ -1,7 +1,7 @@
 """The comparison of a run with a baseline of one or more runs."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import Any, Literal, TypeVar
 
@@ -23,6 +23,7 @@ from plimsoll.comparison.trend import Change
 from plimsoll.comparison.twins import align_twins
 from plimsoll.insights.insights import Insights
 from plimsoll.model.group_pairs import group_pairs
+from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.run import AcceptedChange
 from plimsoll.model.series import make_host_key
 from plimsoll.review.findings import CROSSED, JUDGED, Finding

@@ -8,7 +8,7 @@ reason.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from functools import cached_property
 from typing import Any, Literal
@@ -28,6 +28,7 @@ from plimsoll.analysis.significance import LEAST, RankTest, correct_by_hochberg,
 from plimsoll.comparison.levels import SignalLevel
 from plimsoll.comparison.signal_settings import SAME, Band, Treatment, load_weight
 from plimsoll.model.group_pairs import group_pairs
+from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.subjects import Subject
 

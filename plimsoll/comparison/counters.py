@@ -5,7 +5,6 @@ No document says which direction is worse for such a counter, but its name may: 
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -15,6 +14,7 @@ from plimsoll.analysis.significance import compute_block_means, rank_test
 from plimsoll.comparison.hosts import Hosts
 from plimsoll.comparison.levels import CommonPhase
 from plimsoll.comparison.signal_settings import LoadEffect
+from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.log import Values
 from plimsoll.model.run import Phase
 from plimsoll.model.series import Series

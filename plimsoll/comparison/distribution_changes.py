@@ -6,7 +6,7 @@ neighbours; ramps, slow drifts, rare bursts and changes that follow the load are
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -17,6 +17,7 @@ from plimsoll.analysis.significance import correct_by_hochberg
 from plimsoll.comparison.compared_signal import FALSE_ALARMS, Compared, ComparisonOutcome
 from plimsoll.comparison.levels import SignalLevel
 from plimsoll.comparison.loads import LoadComparison
+from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.log import Values
 from plimsoll.model.samples import Samples
 from plimsoll.model.times import SECOND

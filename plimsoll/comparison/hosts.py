@@ -1,10 +1,11 @@
 """Matching of the hosts of one run with the hosts of another run."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 
 from plimsoll.model.group_pairs import group_pairs
+from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.remark import join_names
 from plimsoll.model.series import make_host_key
 from plimsoll.review.review import Review

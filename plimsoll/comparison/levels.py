@@ -1,7 +1,7 @@
 """The level of a signal in a phase of one run: its mean with error, its spread, its peaks."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -11,6 +11,7 @@ from plimsoll.analysis.significance import compute_independent_means
 from plimsoll.comparison.signal_settings import LEAST_GROWTH
 from plimsoll.model.errors import Unusable
 from plimsoll.model.group_pairs import group_pairs
+from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.log import Values
 from plimsoll.model.parameters import Parameter
 from plimsoll.model.run import Phase

@@ -1,7 +1,6 @@
 """The comparison of the load of two runs, since a different load can explain every other difference."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -9,6 +8,7 @@ from plimsoll.comparison.compared_signal import Compared, ComparisonOutcome, cor
 from plimsoll.comparison.hosts import Hosts, Key
 from plimsoll.comparison.levels import CommonPhase, SignalLevel
 from plimsoll.comparison.signal_settings import LoadEffect, Treatment, Treatments
+from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.run import Phase
 from plimsoll.review.phases.found_phases import Load, find_moved_bytes
 from plimsoll.review.phases.throughput_loss import ThroughputLoss

@@ -6,12 +6,12 @@ ramp-up, and in the page life expectancy at its start (Test methodology).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from plimsoll.analysis.filters import compute_median
 from plimsoll.comparison.compare import Comparison, RunSide
 from plimsoll.comparison.hosts import find_role
 from plimsoll.model.group_pairs import group_pairs
+from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.remark import join_names
 from plimsoll.model.run import Phase
 from plimsoll.model.samples import Samples

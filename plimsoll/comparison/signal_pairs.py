@@ -5,9 +5,9 @@ Such guesses are only proposed, not compared; `renamed` in plimsoll.toml confirm
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from plimsoll.comparison.hosts import Hosts
+from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.samples import Samples
 from plimsoll.model.series import HostKey, make_host_key
 from plimsoll.review.review import Review

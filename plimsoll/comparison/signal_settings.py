@@ -1,7 +1,7 @@
 """The settings for comparing each signal, from plimsoll.toml, defaults.yaml and run_to_run.yaml."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
@@ -12,6 +12,7 @@ import numpy as np
 from plimsoll.hosts.settings import Amount, CompareSettings, SignalSettings, Tolerance
 from plimsoll.model.errors import Unusable, limit_mistakes, suggest
 from plimsoll.model.file_models import entry, file_model
+from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.log import Values
 from plimsoll.model.shipped_tables import load_shipped_table
 from plimsoll.rules.schema.field_types import Healthy

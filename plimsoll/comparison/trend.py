@@ -1,7 +1,6 @@
 """The means of signals over a series of runs (such as nightly builds), and the runs at which their level changed."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -10,6 +9,7 @@ from plimsoll.analysis.change_points import FEWEST_VALUES, ChangePoint, compute_
 from plimsoll.comparison.hosts import Key
 from plimsoll.comparison.levels import SignalLevel
 from plimsoll.comparison.signal_settings import Treatment, Treatments, load_weight
+from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.log import Values
 from plimsoll.model.run import AcceptedChange
 from plimsoll.review.review import Review

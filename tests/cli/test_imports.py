@@ -50,7 +50,7 @@ UNUSED = {
     "convert": SERVERS | STATISTICS | JUDGING | {"scipy"},
     "review": SERVERS | STATISTICS | OUTPUTS | {"scipy", "plimsoll.comparison", "plimsoll.ingest.formats.sadf"},
     "review of a small log": SERVERS | STATISTICS | OUTPUTS | {"scipy", "polars", "rich", "pydantic", "yaml"},
-    "compare": SERVERS | STATISTICS | {"scipy"},
+    "compare": SERVERS | STATISTICS | {"scipy", "polars", "pydantic", "yaml", "plimsoll.charts"},
     "ingest": (SERVERS - {"duckdb"}) | STATISTICS | JUDGING | {"scipy"},
     "rules": SERVERS | STATISTICS | JUDGING | {"scipy"},
 }

@@ -19,8 +19,6 @@ from plimsoll.comparison.summary import Answer, answer
 from plimsoll.model.errors import Unusable
 from plimsoll.report.comparison.document import format_lines
 from plimsoll.report.comparison.document import format_markdown as markdown_text
-from plimsoll.report.comparison.suites import build_suites
-from plimsoll.report.render.junit import render_junit
 
 app = args.make_command_app()
 
@@ -116,12 +114,19 @@ def write_comparison(
     outputs.write(
         report=result.to_html,
         json=result.to_json,
-        junit=lambda: render_junit("plimsoll compare", build_suites(comparisons)),
+        junit=lambda: _format_junit(comparisons),
         markdown=lambda: markdown_text(comparisons),
         lines=lambda: format_lines(comparisons, zone, columns, all_of_it=details or columns is None),
     )
     print_remarks(list(dict.fromkeys(str(remark) for side in sides for remark in side.review.remarks)))
     return comparisons
+
+
+def _format_junit(comparisons: Sequence[Comparison]) -> str:
+    from plimsoll.report.comparison.suites import build_suites
+    from plimsoll.report.render.junit import render_junit
+
+    return render_junit("plimsoll compare", build_suites(comparisons))
 
 
 def choose_exit_status(comparisons: Sequence[Comparison]) -> int:

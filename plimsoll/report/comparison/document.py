@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from plimsoll.comparison.compare import Comparison, RunSide
 from plimsoll.comparison.compared_signal import DIFFERENT, Compared, ComparisonOutcome
@@ -44,13 +45,15 @@ from plimsoll.model.remark import format_count, join_names, shorten
 from plimsoll.model.styled import Line
 from plimsoll.model.times import Zone
 from plimsoll.model.value_text import format_percent
-from plimsoll.report.comparison.charts import Overlaid
 from plimsoll.report.comparison.tables import TITLES, build_first_rows, build_table, describe_result
 from plimsoll.report.render.markdown import render_markdown
 from plimsoll.report.render.terminal import render_lines
 from plimsoll.report.wording import describe_scope
 from plimsoll.review.findings import Finding
 from plimsoll.review.sentences import describe_breach, format_threshold
+
+if TYPE_CHECKING:
+    from plimsoll.report.comparison.charts import Overlaid
 
 _MOST_IN_FULL = 2
 _MANY = f"Two runs at a time are shown in full; {Parameter.OUT} writes a report with all of them."
@@ -96,7 +99,7 @@ def build_verdict(comparison: Comparison, *, with_rows: bool = False) -> Verdict
 
 
 def build_blocks(
-    comparison: Comparison, zone: Zone | None = None, charts: Overlaid | None = None, *, brief: bool = False
+    comparison: Comparison, zone: Zone | None = None, charts: "Overlaid | None" = None, *, brief: bool = False
 ) -> Iterator[Block | VerdictBlock]:
     """Build the blocks on one run compared with the baseline; with `brief`, only what fits a terminal's screen.
 
@@ -191,7 +194,7 @@ def _find_reason(comparison: Comparison) -> str:
 
 
 def _build_charts(
-    comparison: Comparison, groups: Sequence[Sequence[Compared]], charts: Overlaid | None
+    comparison: Comparison, groups: Sequence[Sequence[Compared]], charts: "Overlaid | None"
 ) -> Iterator[ChartBlock]:
     """Yield a chart for each group of signals; it overlays the first signal of the group in both runs."""
     for at, group in enumerate(groups if charts else ()):
