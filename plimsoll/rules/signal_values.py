@@ -341,14 +341,14 @@ class SignalValues:
         breaks = [field.breaks(self._bounds[window]) for part in (values, rates) if part for field in part.fields]
         begin = np.tile(at - window, (len(sources), 1))
         if not values.form.rate:  # growing counts tell what happened in a break, too
-            begin = np.maximum.reduce([begin, *(one.since for one in breaks)])
+            begin = np.maximum.reduce([begin, *(field.since for field in breaks)])
         if not isinstance(sources[0], ResolvedRequestTime):
             reduced = reduce_pairs(times, at, begin, window, reduce)
         else:
             per_second = find_requests_per_second(times, _flatten(rates.form, rated) if rates else None, len(sources))
             busy = per_second > 0
             reduced = reduce_pairs(times.where(busy), at, begin, window, reduce, per_second[busy])
-        return np.where(np.logical_or.reduce([one.inside for one in breaks]), np.nan, reduced)
+        return np.where(np.logical_or.reduce([field.inside for field in breaks]), np.nan, reduced)
 
     def _compute_value(self, source: ResolvedSource, at: Times, window: int, reduce: Reduce) -> Values:
         match source:

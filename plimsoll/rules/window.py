@@ -195,8 +195,8 @@ class Apart:
 
     def breaks(self, bounds: WindowBounds) -> Breaks:
         """Return the breaks in the series, seen at the evaluations, a row for each series."""
-        breaks = [bounds.breaks(samples) for samples in self._recorded]
-        return Breaks(np.stack([one.inside for one in breaks]), np.stack([one.since for one in breaks]))
+        rows = [bounds.breaks(samples) for samples in self._recorded]
+        return Breaks(np.stack([row.inside for row in rows]), np.stack([row.since for row in rows]))
 
     def cut(self, bounds: WindowBounds, *, anew: bool) -> Cut:
         """Return the samples that lie in the windows; with `anew`, a window has no samples before its last break."""

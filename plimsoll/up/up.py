@@ -397,25 +397,25 @@ class Up:
         Each commit wakes disk and processor, so the points of several times are written together. Run until `plimsoll
         up` stops.
         """
-        held: list[Points] = []
+        unwritten: list[Points] = []
         times_together = max(1, self._setup.delay // EVALUATION_INTERVAL)
         is_first = True
         while not self._stop.wait((EVALUATION_INTERVAL - time.time_ns() % EVALUATION_INTERVAL) / SECOND):
             now = time.time_ns()
             for source in (*self._setup.sources, self._checks.collect):
                 try:
-                    held.append(source(now))
+                    unwritten.append(source(now))
                 except Exception:  # the others are to go on
                     _log.exception("collecting failed")
             if is_first or (now // EVALUATION_INTERVAL + 1) % times_together == 0:
-                self._write_collected(held)
-                held, is_first = [], False
-        self._write_collected(held)
+                self._write_collected(unwritten)
+                unwritten, is_first = [], False
+        self._write_collected(unwritten)
 
-    def _write_collected(self, held: Sequence[Points]) -> None:
+    def _write_collected(self, unwritten: Sequence[Points]) -> None:
         try:
-            if any(map(len, held)):
-                self._writing.put(join_points(held)).result(_WRITTEN_WITHIN_S)
+            if any(map(len, unwritten)):
+                self._writing.put(join_points(unwritten)).result(_WRITTEN_WITHIN_S)
         except Busy:
             _log.warning("more samples wait to be written than are held: those of this computer are left out")
         except (NotWritten, TimeoutError) as error:
