@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from functools import partial
 
 from plimsoll.comparison.compare import Comparison
 from plimsoll.comparison.compared_signal import PERHAPS, Compared, ComparisonOutcome
@@ -154,7 +155,7 @@ def find_new_troubles(comparison: Comparison) -> list[News]:
         for insight in load_insights()
         if insight.news
         for new in insight.news(
-            comparison.first.insights.of(insight), comparison.second.insights.of(insight), as_in_first
+            partial(comparison.first.insights.of, insight), comparison.second.insights.of(insight), as_in_first
         )
     ]
 

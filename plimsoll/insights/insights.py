@@ -82,8 +82,9 @@ class Insight(Generic[F]):
         find: Returns the result of the insight for a review.
         blocks: Returns the part of the document on a result; empty if there is nothing to say.
         cause: Returns, in a sentence, what makes the second of two runs worse than the first; empty if unknown.
-        news: Returns the harmful facts that only the second of two runs shows; the last argument translates subjects of
-            the second run to subjects of the first.
+        news: Returns the harmful facts that only the second of two runs shows. The first argument returns the result
+            for the first run, which is seldom needed; the last translates subjects of the second run to subjects of
+            the first.
         summary: Returns the cause of trouble in one sentence, for the first screen; empty if there is none.
         short: Returns the resource that the insight names as the cause, and its host; None if there is none.
         ahead: Returns sentences for the headline on what no crossed limit shows, such as a limit soon to be crossed.
@@ -97,7 +98,7 @@ class Insight(Generic[F]):
     find: Callable[[Review], F]
     blocks: Callable[[F, Review, Zone], Sequence[Block]]
     cause: Callable[[F, F], str] | None = None
-    news: Callable[[F, F, Callable[[SubjectKey], SubjectKey]], Sequence[News]] | None = None
+    news: Callable[[Callable[[], F], F, Callable[[SubjectKey], SubjectKey]], Sequence[News]] | None = None
     summary: Callable[[F], str] | None = None
     doubt: Callable[[F], str] | None = None
     short: Callable[[F], tuple[str, str] | None] | None = None

@@ -52,17 +52,20 @@ class Restarts:
         for series in self._of_process.get(subject.key, ()) if name.startswith(_PROCESS) else ():
             is_id = series.path.casefold().endswith(_ID)
             restarts += _find_restarts(self._review.signals.counter(series), any_change=is_id)
+        if not restarts:
+            return samples
         edges = np.searchsorted(samples.times, sorted(restarts))
         bounds = np.concatenate(([0], edges, [len(samples.times)]))
         at = int(np.argmax(np.diff(bounds)))
         first, last = int(bounds[at]), int(bounds[at + 1])
-        return Samples(samples.times[first:last], samples.values[first:last]) if len(edges) else samples
+        return Samples(samples.times[first:last], samples.values[first:last])
 
 
 def _find_restarts(samples: Samples, *, any_change: bool = False) -> list[int]:
     """Return the times (UTC ns) of samples below the previous sample, or (if `any_change`) different from it."""
-    steps = np.diff(samples.present.values)
-    return samples.present.times[1:][(steps != 0) if any_change else (steps < 0)].tolist()
+    present = samples.present
+    steps = np.diff(present.values)
+    return present.times[1:][(steps != 0) if any_change else (steps < 0)].tolist()
 
 
 _STEADY = "steady"
@@ -194,9 +197,10 @@ def _list_trends(review: Review, looked_at: Phase, load: Load | None, climbed: f
     for name, signal in review.question.signals.items():
         if signal.trend is None:
             continue
+        present = ((subject, samples.present) for subject, samples in review.signals.of(name).items())
         parts = [
-            (subject, samples.present, restarts.longest(name, subject, samples.present.between(*span)))
-            for subject, samples in review.signals.of(name).items()
+            (subject, recorded, restarts.longest(name, subject, recorded.between(*span)))
+            for subject, recorded in present
         ]
         long = [part for part in parts if len(part[2].times) and _may_have_trend(name, signal, part[2], shortest)]
         for (subject, recorded, longest), (line, smallest) in zip(

@@ -52,16 +52,17 @@ def _build_chart(trend: SignalTrend, review: Review) -> ChartBlock:
 
 
 def _list_news(
-    first: tuple[SignalTrend, ...], second: tuple[SignalTrend, ...], as_in_first: Callable[[SubjectKey], SubjectKey]
+    first: Callable[[], tuple[SignalTrend, ...]],
+    second: tuple[SignalTrend, ...],
+    as_in_first: Callable[[SubjectKey], SubjectKey],
 ) -> list[News]:
     """Return the harmful trends of the second run, such as a leak, that the first run does not have."""
-    before = {(trend.name, trend.subject.key) for trend in first if trend.notable}
+    harmful = [trend for trend in second if trend.notable and trend.signal.trend != "should_rise"]
+    before = {(trend.name, trend.subject.key) for trend in first() if trend.notable} if harmful else set()
     return [
         News(trend.signal.title, describe_trend(trend))
-        for trend in second
-        if trend.notable
-        and trend.signal.trend != "should_rise"
-        and (trend.name, as_in_first(trend.subject.key)) not in before
+        for trend in harmful
+        if (trend.name, as_in_first(trend.subject.key)) not in before
     ]
 
 

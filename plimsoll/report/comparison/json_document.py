@@ -44,7 +44,9 @@ class ComparedRun(JsonPart):
     start: OptionalInstant = read_attribute("review.start")
     end: OptionalInstant = read_attribute("review.end")
     hosts: list[str] = read_attribute("review.hosts")
-    verdict: Literal["healthy", "not-healthy", "unknown"] = read_attribute("review.verdict", "That of its review.")
+    verdict: Literal["healthy", "not-healthy", "unknown"] = read_attribute(
+        "insights.review.verdict", "That of its review."
+    )
 
 
 class ComparedPhase(JsonPart):
