@@ -169,8 +169,9 @@ def _describe_changed_limits(findings: Sequence[Finding]) -> Iterator[str]:
 def _advise_planned_work(group: Group) -> Iterator[str]:
     """Yield advice for a signal that crossed limits at one time of day on two days or more, as by a backup."""
     starts = np.concatenate([finding.counted.starts for finding in group.findings])
-    days = len(set((starts // _DAY).tolist()))
-    if days > 1 and np.ptp((starts - starts[0] + _DAY // 2) % _DAY) <= _SAME_TIME:
+    since = starts - starts[0] + _DAY // 2  # days end half a day from a crossing: a night with midnight in it is one
+    days = len(set((since // _DAY).tolist()))
+    if days > 1 and np.ptp(since % _DAY) <= _SAME_TIME:
         when = f"It was so at about the same time on {days} days"
         yield f"{when}. If that is a backup or other planned work, name it under [[run.except]] in plimsoll.toml."
 
