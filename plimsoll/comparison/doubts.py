@@ -27,11 +27,14 @@ _MOST_NAMED = 3
 _MOST_COUNTERS = 2
 # Times the load: beyond, what an operation costs is not known to be the same; and what waits may have been spared.
 _MUCH_MORE, _LITTLE_LESS = 1.5, 0.8
+_OPERATIONS = "client.operation_requests"
+_NEGLIGIBLE = 0.01  # of all requests of a run: an operation of fewer may be missing by chance; our choice
 
 
 def list_doubts(comparison: Comparison) -> list[str]:
     """Return clauses that say why the answer is not known although no signal became worse."""
     kinds = (
+        list_lone_operations,
         _load_doubts,
         _doubt_other_load,
         _doubt_length_and_limits,
@@ -60,6 +63,33 @@ def _load_doubts(comparison: Comparison) -> Iterator[str]:
         yield f"{same}: {format_title(compared)} {describe_move(compared)}; {reason}"
     if piled := load.piled_up:
         yield f"far more were open for as much work, as if they piled up: {format_title(piled)} {describe_move(piled)}"
+
+
+def list_lone_operations(comparison: Comparison) -> list[str]:
+    """Return clauses on operations that a load driver requested in one run alone, unless they were negligible.
+
+    A run of a single operation has no requests by operation.
+    """
+    sides = (comparison.first, comparison.second)
+    counts = [
+        {subject: of.present.values.sum() for subject, of in side.review.signals.of(_OPERATIONS).items()}
+        for side in sides
+    ]
+    clauses: list[str] = []
+    for at, (side, lones) in enumerate(zip(sides, comparison.lone, strict=True)):
+        alone = {(lone.host, name) for lone in lones if lone.name == _OPERATIONS for name in lone.instances}
+        least = _NEGLIGIBLE * sum(counts[at].values())
+        lone = {
+            subject.instance
+            for subject, count in counts[at].items()
+            if count >= least and (subject.host, subject.instance) in alone
+        }
+        if names := join_names(sorted(filter(None, lone)), _MOST_NAMED):
+            clauses.append(
+                f"{side.called} alone "
+                + (f"requested {names}" if counts[1 - at] else f"has requests by operation ({names})")
+            )
+    return clauses
 
 
 def _doubt_other_load(comparison: Comparison) -> Iterator[str]:

@@ -13,6 +13,7 @@ from plimsoll.comparison.doubts import (
     find_new_troubles,
     find_suspects,
     list_doubts,
+    list_lone_operations,
 )
 from plimsoll.comparison.sentences import (
     describe_distribution_change,
@@ -114,7 +115,12 @@ def list_account_of_rows(comparison: Comparison) -> list[str]:
 
 
 def _load(comparison: Comparison) -> str:
-    """Return the sentence on the load."""
+    """Return the sentences on the load, with what was requested in one run alone unless the doubts have it."""
+    lone = list_lone_operations(comparison) if answer(comparison) != Answer.UNKNOWN else []
+    return " ".join([_describe_load(comparison), *(f"{clause}." for clause in lone)])
+
+
+def _describe_load(comparison: Comparison) -> str:
     load, compared = comparison.load, comparison.load.first
     phase = "" if comparison.phase.name == WHOLE_RUN else f" in the {comparison.phase.name} phase"
     if compared is None:

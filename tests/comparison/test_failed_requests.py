@@ -88,3 +88,18 @@ def test_alike_runs_are_not_worse(compare, share):
     for seed in range(2):
         _, result, _ = compare(share, share, seed)
         assert (result["answer"], result["beyond_means"]) == ("not-worse", [])
+
+
+@pytest.mark.parametrize("without", [0, 1])
+@pytest.mark.parametrize(
+    ("of_both", "expected"), [("search", "requested refund"), ("order", "has requests by operation (order, refund)")]
+)
+def test_an_operation_that_one_run_alone_requests_leaves_it_open(tmp_path, plimsoll, without, of_both, expected):
+    """Also where the load driver keeps its rate, so that no total tells it."""
+    runs = [a_log(tmp_path / name, seed, np.zeros(ROWS)) for seed, name in enumerate("ab")]
+    for at, log in enumerate(run / "results.jtl" for run in runs):
+        rows = log.read_text().split("\n")
+        rows[1::5] = [row.replace(",order,", f",{of_both},") for row in rows[1::5]]
+        log.write_text("\n".join(row.replace(",refund,", ",order,") if at == without else row for row in rows))
+    result = plimsoll("compare", *runs)
+    assert result.out.startswith(f"Not known. {'ba'[without]} alone {expected}.")
