@@ -34,11 +34,11 @@ class Quantile:
 
 _CERTAIN = float("inf")
 CONFIDENCE = 0.95
+_HALF = (1 + CONFIDENCE) / 2
 _NEGLIGIBLE = np.log(1e-12)  # of the weight of an autocovariance
 
 
-@dataclass(frozen=True, slots=True)
-class Estimate:
+class Estimate(NamedTuple):
     """A mean and its uncertainty.
 
     Attributes:
@@ -48,6 +48,7 @@ class Estimate:
         effective: The number of independent samples that would give this error.
         freedom: Degrees of freedom of the standard error.
         correlation_time: The number of consecutive samples that tell as much as one independent sample.
+        variance: The variance of the samples.
     """
 
     mean: float
@@ -56,6 +57,7 @@ class Estimate:
     effective: float
     freedom: float
     correlation_time: float
+    variance: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +83,18 @@ class Difference:
         """Return the confidence interval of the difference."""
         half = compute_student_quantile(self.freedom, (1 + confidence) / 2) * self.error if self.error else 0.0
         return Interval(self.value - half, self.value + half)
+
+    def is_vaguer_than(self, size: float) -> bool:
+        """Return whether half of the 95 % interval is longer than `size`.
+
+        Most often the quantiles at the powers of 2 around the degrees of freedom tell, which are computed once.
+        """
+        if self.error and math.isfinite(self.freedom):
+            power = math.frexp(self.freedom)[1]
+            least, most = (compute_student_quantile(2.0**near, _HALF) * self.error for near in (power, power - 1))
+            if least > size or most <= size:
+                return least > size
+        return self.interval().high - self.value > size
 
     @property
     def chance(self) -> float:
@@ -109,17 +123,21 @@ def estimate_row_means(values: Values, weights: Values | None = None, breaks: Se
     influence = off if weights is None else weights * off / weights.mean()
     squares = np.square(off)
     spreads = squares.mean(axis=1) if weights is None else (squares * weights).sum(axis=1) / weights.sum()
-    estimates = [Estimate(mean, 0.0, rows, float(rows), _CERTAIN, 1.0) for mean in means.tolist()]
+    variances = spreads.tolist()
+    estimates = [
+        Estimate(mean, 0.0, rows, float(rows), _CERTAIN, 1.0, variance)
+        for mean, variance in zip(means.tolist(), variances, strict=True)
+    ]
     varied = np.flatnonzero(spreads > (1e-12 * np.abs(means)) ** 2) if rows > 1 else np.zeros(0, dtype=np.intp)
     influence = influence[varied]
     covariances = compute_autocovariances(influence) if len(varied) else influence
     lengths = choose_block_lengths(influence, covariances).tolist()
     for row, at in enumerate(varied.tolist()):
         variance = _compute_variance(influence[row], covariances[row], lengths[row], breaks)
-        effective = min(float(rows), float(spreads[at]) / variance) if variance > 0 else float(rows)
+        effective = min(float(rows), variances[at] / variance) if variance > 0 else float(rows)
         freedom = max(1.0, rows / lengths[row] - 1)
         error, correlated = math.sqrt(variance), compute_correlation_time(covariances[row])
-        estimates[at] = Estimate(estimates[at].mean, error, rows, effective, freedom, correlated)
+        estimates[at] = Estimate(estimates[at].mean, error, rows, effective, freedom, correlated, variances[at])
     return estimates
 
 
@@ -127,7 +145,8 @@ def estimate_independent_mean(values: Values) -> Estimate:
     """Return the mean of independent values, at least one, and the uncertainty of the mean."""
     count = len(values)
     error = float(values.std(ddof=1)) / np.sqrt(count) if count > 1 else 0.0
-    return Estimate(float(values.mean()), float(error), count, float(count), max(1.0, count - 1.0), 1.0)
+    figures = float(values.mean()), float(error), count, float(count), max(1.0, count - 1.0), 1.0
+    return Estimate(*figures, float(values.var()))
 
 
 def _compute_variance(influence: Values, covariances: Values, length: float, breaks: Sequence[int]) -> float:
@@ -166,12 +185,14 @@ def predict_difference(earlier: Sequence[Estimate], new: Estimate, spread: float
         spread: The assumed standard deviation of means between runs.
         weight: The number of runs that `spread` counts as, beside the spread of `earlier`; ignored for one earlier run.
     """
-    means = np.array([estimate.mean for estimate in earlier])
-    within = float(np.mean([estimate.error**2 for estimate in earlier]))
     count = len(earlier)
     of_new = (new.error**2, new.freedom)
     if count == 1:
-        return _sum_variances(new.mean - means[0], [(within, earlier[0].freedom), of_new, (2 * spread**2, _CERTAIN)])
+        [only] = earlier
+        parts = [(only.error**2, only.freedom), of_new, (2 * spread**2, _CERTAIN)]
+        return _sum_variances(new.mean - only.mean, parts)
+    means = np.array([estimate.mean for estimate in earlier])
+    within = float(np.mean([estimate.error**2 for estimate in earlier]))
     freedom = weight + count - 1
     total = (weight * (spread**2 + within) + float(means.var(ddof=1)) * (count - 1)) / freedom
     between = max(0.0, total - within)
@@ -200,7 +221,7 @@ def _sum_variances(value: float, parts: Sequence[tuple[float, float]]) -> Differ
     """
     variance = sum(part for part, _ in parts)
     spread = sum(part**2 / freedom for part, freedom in parts)
-    return Difference(float(value), float(np.sqrt(variance)), variance**2 / spread if spread else _CERTAIN)
+    return Difference(float(value), math.sqrt(variance), variance**2 / spread if spread else _CERTAIN)
 
 
 # Woodruff, "Confidence intervals for medians and other position measures" (1952): the share below it is a mean.

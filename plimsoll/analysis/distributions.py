@@ -65,19 +65,21 @@ def _compute_incomplete_beta(a: float, b: float, log_x: float, log_rest: float) 
     The continued fraction of the function (Abramowitz and Stegun, 26.5.8) is summed as Lentz does ("Generating Bessel
     functions in Mie scattering calculations using continued fractions", 1976).
     """
-    x = math.exp(log_x)
+    x, both = math.exp(log_x), a + b
     term, step, at = 1.0, 0.0, 0
-    total = last = 1 / (1 - (a + b) * x / (a + 1))
-    while abs(step - 1) > _EXACT:
+    total = last = 1 / (1 - both * x / (a + 1))
+    while abs(step - 1) > _EXACT:  # most of the time of a comparison's statistics, hence two parts without a loop
         at += 1
-        for part in (
-            at * (b - at) * x / ((a + 2 * at - 1) * (a + 2 * at)),
-            -(a + at) * (a + b + at) * x / ((a + 2 * at) * (a + 2 * at + 1)),
-        ):
-            last = 1 / (1 + part * last)
-            term = 1 + part / term
-            step = term * last
-            total *= step
+        place = a + 2 * at
+        part = at * (b - at) * x / ((place - 1) * place)
+        last = 1 / (1 + part * last)
+        term = 1 + part / term
+        total *= term * last
+        part = -(a + at) * (both + at) * x / (place * (place + 1))
+        last = 1 / (1 + part * last)
+        term = 1 + part / term
+        step = term * last
+        total *= step
     return math.exp(a * log_x + b * log_rest - _log_beta_of_half(b if a == 0.5 else a)) * total / a
 
 

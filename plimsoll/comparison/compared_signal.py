@@ -240,7 +240,7 @@ class Compared:
             return self._direction if is_sure else self._undecided
         matters = abs(self.difference.value) > self.tolerated
         is_certain = self.difference.chance < CERTAIN and not self._is_rounding
-        if abs(self.between.value) + self.precision > self.tolerated and not is_certain:
+        if self.difference.is_vaguer_than(self.tolerated - abs(self.between.value)) and not is_certain:
             return ComparisonOutcome.UNCLEAR
         if matters:
             return ComparisonOutcome.LOAD
@@ -302,7 +302,7 @@ def _expect_means(baselines: Sequence[Estimate], bands: Sequence[Band], value: f
     weakest, strongest = (sum(side) / len(ends) for side in zip(*ends, strict=True))
     share = min(max((value - weakest) / (strongest - weakest), 0.0), 1.0) if strongest != weakest else 0.0
     return [
-        replace(baseline, mean=first + share * (last - first))
+        baseline._replace(mean=first + share * (last - first))
         for baseline, (first, last) in zip(baselines, ends, strict=True)
     ]
 
@@ -313,7 +313,7 @@ def _subtract_within(baselines: Sequence[Estimate], second: Estimate) -> Differe
     mean = sum(baseline.mean for baseline in baselines) / count
     error = math.sqrt(sum(baseline.error**2 for baseline in baselines)) / count
     freedom = sum(baseline.freedom for baseline in baselines)
-    return Difference.of(replace(baselines[0], mean=mean, error=error, freedom=freedom), second)
+    return Difference.of(baselines[0]._replace(mean=mean, error=error, freedom=freedom), second)
 
 
 def correct_for_several(signals: Sequence[Compared]) -> list[Compared]:

@@ -180,17 +180,18 @@ def _compare_peaks(compared: Compared) -> _Judged:
 
 
 def _compare_peaks_against(compared: Compared, level: SignalLevel) -> _Judged:
-    first, second = level.values, compared.second.values
-    usual, peak = (float(np.quantile(values, _PEAK)) for values in (first, second))
+    first, second, shape = level.values, compared.second.values, compared.treatment.shape
+    usual = float(np.quantile(first, _PEAK))
     limit = _HIGHER * max(1.0, compared.expected.high) * usual + compared.treatment.smallest
-    if compared.treatment.shape == "sustained" and not compared.is_worse:
-        return _Judged(usual, peak, 1.0)
-    if (second > limit).mean() >= _SUSTAINED and level.mean.effective >= _STEADY:
-        return _Judged(usual, peak, 0.0)
-    if compared.treatment.shape == "sustained":
-        return _Judged(usual, peak, 1.0)
-    shares = [estimate((values > limit).astype(float)) for values in (first, second)]
-    return _Judged(usual, peak, _compute_p_value(Difference.of(*shares)))
+    above = [(values > limit).astype(float) for values in (first, second)]
+    share = float(above[1].mean())
+    chance = 1.0
+    if shape != "sustained" or compared.is_worse:
+        if share >= _SUSTAINED and level.mean.effective >= _STEADY:
+            chance = 0.0
+        elif shape != "sustained" and share > above[0].mean():
+            chance = Difference.of(*map(estimate, above)).chance
+    return _Judged(usual, float(np.quantile(second, _PEAK)) if chance < FALSE_ALARMS else usual, chance)
 
 
 def _compare_noise(compared: Compared) -> _Judged:

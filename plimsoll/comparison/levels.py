@@ -1,8 +1,9 @@
 """The level of a signal in a phase of one run: its mean with error, its spread, its peaks."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from plimsoll.comparison.signal_settings import LEAST_GROWTH
 from plimsoll.model.errors import Unusable
 from plimsoll.model.group_pairs import group_pairs
 from plimsoll.model.lazy_dataclass import dataclass
-from plimsoll.model.log import Values
+from plimsoll.model.log import Times, Values
 from plimsoll.model.parameters import Parameter
 from plimsoll.model.run import Phase
 from plimsoll.model.samples import Samples
@@ -45,6 +46,7 @@ class SignalLevel:
 
     samples: Samples
     weights: Values | None
+    _latest: list[Any] = field(default_factory=list[Any], init=False, repr=False)
 
     @classmethod
     def of(cls, samples: Samples, phase: Phase | None, weights_of: Weights | None = None) -> "SignalLevel | None":
@@ -81,28 +83,38 @@ class SignalLevel:
         """
         estimated = self.mean
         if load is not None:
-            of_load, slope = self._find_slope(load)
-            if slope**2 * float(of_load @ of_load) > _FOLLOWS * len(self.values) * self.values.var():
+            slope, of_load, squares = self._find_slope(load)
+            if slope**2 * squares > _FOLLOWS * len(self.values) * self.mean.variance:
                 estimated = estimate(self.values - slope * of_load, self.weights, self.breaks)
         independent = estimated.samples / estimated.correlation_time
-        return replace(estimated, mean=self.mean.mean, freedom=max(1.0, min(estimated.freedom, independent / 2 - 1)))
+        return estimated._replace(mean=self.mean.mean, freedom=max(1.0, min(estimated.freedom, independent / 2 - 1)))
 
     def growth(self, load: "SignalLevel | None") -> float:
         """Return the least exponent by which the signal grows with the load, as samples show: 0.5 to 1."""
         if load is None or not self.mean.mean:
             return LEAST_GROWTH
-        of_load, slope = self._find_slope(load)
-        weight = float(of_load @ of_load) / len(of_load)
+        slope, of_load, squares = self._find_slope(load)
+        weight = squares / len(of_load)
         error = estimate(self.values - slope * of_load).error / np.sqrt(weight) if weight else np.inf
         exponent = (slope - _WITHIN * error) * load.mean.mean / self.mean.mean
         return float(np.clip(exponent, LEAST_GROWTH, 1.0))
 
-    def _find_slope(self, load: "SignalLevel") -> tuple[Values, float]:
-        """Return the load's deviations from its mean (at the samples' times) and the signal's slope over the load."""
-        of_load = np.interp(self.samples.times, load.samples.times, load.values)
-        of_load -= of_load.mean()
-        weight = float(of_load @ of_load)
-        return of_load, float(self.values @ of_load) / weight if weight else 0.0
+    def _find_slope(self, load: "SignalLevel") -> tuple[float, Values, float]:
+        """Return the signal's slope over the load, and what the load's `_deviate_at` returns for the signal's times."""
+        of_load, squares = load._deviate_at(self.samples.times)
+        return float(self.values @ of_load) / squares if squares else 0.0, of_load, squares
+
+    def _deviate_at(self, times: Times) -> tuple[Values, float]:
+        """Return the deviations of the values at other times from their mean there, and the sum of their squares.
+
+        They are kept for the latest times, as most signals of a run have the same.
+        """
+        if not self._latest or not np.array_equal(self._latest[0], times):
+            deviations = np.interp(times, self.samples.times, self.values)
+            deviations -= deviations.mean()
+            self._latest[:] = times, deviations, float(deviations @ deviations)
+        _, deviations, squares = self._latest
+        return deviations, squares
 
     @cached_property
     def p5(self) -> Quantile:

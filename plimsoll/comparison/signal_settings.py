@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import field, replace
 from fnmatch import fnmatchcase
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Literal, TypeVar
 
@@ -46,6 +46,8 @@ class Band:
 
     def widen(self, factor: float) -> "Band":
         """Return the range that also has the levels `factor` times as high."""
+        if factor == 1:
+            return self
         return replace(self, low=self.low * min(factor, 1.0), high=self.high * max(factor, 1.0))
 
     def ends(self, baseline: float) -> tuple[float, float]:
@@ -104,21 +106,35 @@ class LoadEffect:
         elif growth == "proportion":
             edges = [edge for factor in (low, high) for edge in (factor**smallest_growth, factor)]
         else:
-            busiest = max(self.utilisations.values(), key=lambda values: float(values.mean()), default=_UNKNOWN_BUSY)
-            busy = self.utilisations.get(subject, busiest) if subject and growth == "queue" else busiest
-            edges = [1.0, *(_predict_longer(growth, factor, busy, level) for factor in (low, high))]
+            resource = subject if growth == "queue" and subject in self.utilisations else None
+            edges = [1.0, *(self._predict_longer(growth, factor, resource, level) for factor in (low, high))]
         return Band(
             min(edges), max(edges), whole, is_measured=growth == "proportion" and smallest_growth > LEAST_GROWTH
         )
 
+    def _predict_longer(self, growth: Growth, factor: float, resource: SubjectKey | None, level: float) -> float:
+        """Return the factor by which waiting times, or a queue of length `level`, grow if the load grows by `factor`.
 
-def _predict_longer(growth: Growth, factor: float, busy: Values, level: float) -> float:
-    """Return the factor by which waiting times, or a queue of length `level`, grow if the load grows by `factor`."""
-    exponents = _EXPONENTS if growth == "queue" else np.zeros((1, 1))
-    shares = (np.clip(times * busy, 0.0, _BUSIEST) for times in (1.0, factor))
-    before, after = ((share**exponents / (1 - share)).mean(axis=1) for share in shares)
-    nearest = np.abs(before - level).argmin()
-    return float(after[nearest] / before[nearest]) if before[nearest] else factor
+        The resource is the busiest if `resource` is None.
+        """
+        key = growth, factor, resource
+        if key not in self._lengths:
+            busy = self.utilisations[resource] if resource else self._busiest
+            exponents = _EXPONENTS if growth == "queue" else np.zeros((1, 1))
+            shares = (np.clip(times * busy, 0.0, _BUSIEST) for times in (1.0, factor))
+            self._lengths[key] = [(share**exponents / (1 - share)).mean(axis=1) for share in shares]
+        before, after = self._lengths[key]
+        nearest = np.abs(before - level).argmin()
+        return float(after[nearest] / before[nearest]) if before[nearest] else factor
+
+    @cached_property
+    def _busiest(self) -> Values:
+        return max(self.utilisations.values(), key=lambda values: float(values.mean()), default=_UNKNOWN_BUSY)
+
+    @cached_property
+    def _lengths(self) -> dict[tuple[Growth, float, SubjectKey | None], list[Values]]:
+        """The mean lengths at each exponent, before and after, by what `_predict_longer` needs beside the level."""
+        return {}
 
 
 Shapes = Literal["all", "noise", "failures", "sustained"]

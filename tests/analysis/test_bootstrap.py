@@ -64,3 +64,10 @@ def test_blocks_do_not_reach_across_a_long_pause():
 def test_samples_that_never_change_are_known_exactly():
     result = estimate(np.full(100, 7.25))
     assert (result.mean, result.error, result.effective) == (7.25, 0.0, 100.0)
+
+
+@pytest.mark.parametrize("freedom", [1.0, 1.7, 2.0, 3.5, 40.0, 1000.5, 1e8, float("inf")])
+def test_the_short_cut_past_the_interval_says_what_the_interval_says(freedom):
+    difference = Difference(0.0, 0.3, freedom)
+    half = difference.interval().high
+    assert [difference.is_vaguer_than(share * half) for share in (-1, 0.5, 0.999, 1.001, 2)] == [True] * 3 + [False] * 2
