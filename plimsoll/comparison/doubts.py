@@ -314,10 +314,8 @@ def _doubt_unclear(comparison: Comparison) -> Iterator[str]:
         yield _describe_possible(unsure)
     elif 2 * len(unclear) > len(watched):
         titles = dict.fromkeys(map(format_title, unclear))
-        yield (
-            f"there are too few samples to tell whether {join_names(list(titles), _MOST_NAMED)} differ; record for "
-            "longer"
-        )
+        names = join_names(list(titles), _MOST_NAMED)
+        yield f"too few samples: record for longer to tell whether these differ: {names}"
 
 
 def _describe_possible(unsure: list[Compared]) -> str:

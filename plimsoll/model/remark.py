@@ -18,9 +18,13 @@ def format_count(count: int, noun: str) -> str:
 
 
 def join_names(names: Sequence[str], most: int) -> str:
-    """Return the first names, and how many more there are: `WEB01, WEB02 and 17 more`."""
-    rest = f" and {len(names) - most:,} more" if len(names) > most else ""
-    return ", ".join(names[:most]) + rest
+    """Return the first names, and how many more there are: `WEB01, WEB02 and 17 more`.
+
+    Semicolons separate names that contain commas: `Response time; Response time, median; and 2 more`.
+    """
+    separator = "; " if any(", " in name for name in names[:most]) else ", "
+    rest = f"{separator.strip(', ')} and {len(names) - most:,} more" if len(names) > most else ""
+    return separator.join(names[:most]) + rest
 
 
 def shorten(text: str | None, most: int = 40) -> str:

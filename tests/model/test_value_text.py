@@ -2,6 +2,7 @@
 
 import pytest
 
+from plimsoll.model.remark import join_names
 from plimsoll.model.value_text import format_percent, format_value, number
 
 
@@ -44,3 +45,9 @@ def test_quantity(value, unit, shown):
 )
 def test_percent(share, shown):
     assert format_percent(share) == shown
+
+
+def test_names_that_contain_commas_are_told_apart():
+    names = ["Response time, median", "Response time", "Disk latency"]
+    assert join_names(names, 2) == "Response time, median; Response time; and 1 more"
+    assert join_names(names[1:], 2) == "Response time, Disk latency"
