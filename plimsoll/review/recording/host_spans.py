@@ -27,7 +27,8 @@ from plimsoll.rules.schema.pack import Pack
 from plimsoll.rules.subjects import has_object, is_among
 
 _CHECK = "see whether it was down"
-_UPTIME = "system.uptime"
+_UPTIME, _PAGE_LIFE = "system.uptime", "sql.page_life_expectancy"
+_EMPTIED = 3000  # s; our choice
 _SHORTEST_GAP = 60 * SECOND  # and PAUSE intervals: rules have no values in it, either
 LONG_PAUSE = 120 * SECOND  # from which on the first screen says when it was; our choice
 _MOST_NAMED = 3
@@ -204,20 +205,31 @@ def find_pause_lengths(times: Times) -> Values:
 def doubt_restarts(
     recorded: RecordedSignals, logs: Sequence[Log], remarks: Sequence[Remark], planned: Sequence[Planned]
 ) -> Iterator[Doubt]:
-    """Yield a doubt for each host that was restarted in the middle of the run, outside planned work.
+    """Yield a doubt for each host that was restarted in the middle of the run, or its SQL Server, outside planned work.
 
     A restart before the first sample of a log counts if another log of the host began before.
     """
-    for subject, samples in recorded.of(_UPTIME).items():
-        uptime = samples.present
-        begun = (np.diff(uptime.values) < 0) & (uptime.values[1:] * SECOND <= np.diff(uptime.times) + _BOOT)
-        unplanned = [
-            instant
-            for instant in uptime.times[1:][begun].tolist()
-            if not any(work.covers(instant, instant) for work in planned)
-        ]
-        if unplanned:
-            yield Doubt(f"{subject.host} was restarted{_format_times(len(unplanned))} in the middle of the run", _MEANT)
+    named: set[str] = set()
+    for signal, text in (
+        (_UPTIME, "{} was restarted{}"),
+        (_PAGE_LIFE, "SQL Server of {} was restarted or lost its cache{}"),
+    ):
+        for subject, samples in recorded.of(signal).items():
+            age = samples.present
+            steps, falls = np.diff(age.times), -np.diff(age.values)
+            begun = (falls > 0) & (age.values[1:] * SECOND <= steps + _BOOT)
+            if signal == _PAGE_LIFE and begun.any():  # a cache that was flushed tells so by itself
+                begun &= (falls >= _EMPTIED) & (steps > find_pause_lengths(age.times))
+            unplanned = [
+                instant
+                for instant in age.times[1:][begun].tolist()
+                if not any(work.covers(instant, instant) for work in planned)
+            ]
+            if unplanned and subject.host not in named:
+                named.add(subject.host)
+                yield Doubt(
+                    f"{text.format(subject.host, _format_times(len(unplanned)))} in the middle of the run", _MEANT
+                )
     restarts: Counter[str] = Counter()
     for remark in remarks:
         is_first = remark.text.startswith(STARTED) and not _is_continued(remark.file, logs)
