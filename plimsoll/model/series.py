@@ -11,7 +11,7 @@ HostKey = NewType("HostKey", str)
 # The host of a log that does not name its computer.
 UNNAMED = "unknown"
 # Measurements of a load driver, which is not a host with processors, memory and disks.
-LOAD_DRIVER = ("load_driver", "load_driver_operation")
+LOAD_DRIVER = ("load_driver", "load_driver_operation", "load_driver_failure")
 # Tags whose case differs between recorders, and has no canonical form as those of objects and counters have.
 _FOLDED = ("source", "instance")
 

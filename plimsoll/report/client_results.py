@@ -1,4 +1,4 @@
-"""The results of the load driver in one line, for runs without an objective."""
+"""The results of the load driver in one line; of runs with an objective, only why requests failed."""
 
 from collections.abc import Iterator
 from functools import reduce
@@ -30,14 +30,18 @@ _WIDER = 2.0  # times as wide as the body of most steps: what is wider in one is
 def describe_client_results(review: Review) -> str:
     """Return `Clients: 21 /s, p50, p95 and p99 about 330 ms, 633 ms, 809 ms, 2 % failed (above all POST /pay, 85 %).`
 
+    Reasons for failures follow, where they are known: `2 % failed: 102 with “404 Not Found”.` If an objective judges
+    the results, only the reasons are returned: `Failed requests: 102 with “404 Not Found”.`
+
     Rates are means of the whole recording. Percentiles of response times are over all requests, estimated from the
-    percentiles of time steps. The text is empty without results of a load driver, or if an objective judges them.
+    percentiles of time steps. The text is empty without results of a load driver.
     """
+    reasons = ", ".join(f"{count:,} with “{reason}”" for reason, count in review.failure_reasons)
     if any(finding.pack.pack == OBJECTIVE and finding.outcome in JUDGED for finding in review.findings):
-        return ""
+        return f"Failed requests: {reasons}." if reasons else ""
     is_of_locust = any(log.format == _LOCUST for log in review.logs)
     parts = ", ".join(_list_parts(review.signals, _LOCUST_WINDOW_S if is_of_locust else 0))
-    return f"Clients: {parts}." if parts else ""
+    return f"Clients: {': '.join(filter(None, (parts, reasons)))}." if parts else ""
 
 
 def _list_parts(recorded: RecordedSignals, window: float) -> Iterator[str]:

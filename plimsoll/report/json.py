@@ -430,6 +430,13 @@ class StatisticPart(JsonPart):
     nonzero_mean: float | None = read_attribute("figures.nonzero_mean")
 
 
+class FailureReasonPart(JsonPart):
+    """A reason, as the load driver recorded it, for which so many of its requests failed."""
+
+    reason: str
+    requests: int
+
+
 class _JudgedPart(JsonPart):
     """The first fields of the document: the verdict, what was judged, and the findings."""
 
@@ -443,6 +450,9 @@ class _JudgedPart(JsonPart):
     doubts: list[str] = read_attribute(
         lambda insights: [doubt.sentence for doubt in insights.review.doubts],
         "Why the run is not known to be healthy although nothing was crossed.",
+    )
+    failure_reasons: list[FailureReasonPart] = read_attribute(
+        "review.failure_reasons", "The most frequent reasons for failed requests of load drivers."
     )
     coverage: CoveragePart = read_attribute("review.coverage")
     groups: list[GroupPart] = read_attribute(

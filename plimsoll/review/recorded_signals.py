@@ -8,7 +8,7 @@ import numpy as np
 from plimsoll.hosts.facts import Facts
 from plimsoll.model.log import Log, Times, Values, merge_times
 from plimsoll.model.samples import Recorded, Samples
-from plimsoll.model.series import Series, make_host_key
+from plimsoll.model.series import LOAD_DRIVER, Series, make_host_key
 from plimsoll.model.times import SECOND
 from plimsoll.review.findings import Finding, Question
 from plimsoll.rules.signal_finder import (
@@ -114,14 +114,15 @@ class RecordedSignals:
         return isinstance(recorded, ResolvedSeries | ResolvedFields) and recorded.rate
 
     def unused_counters(self) -> list[Series]:
-        """Return the recorded counters that no signal uses."""
+        """Return the recorded counters that no signal uses, without the reasons of a load driver's failures."""
         used = {
             series.key
             for name in self._question.signals
             for _, origin in self._list_origins(name).values()
             for series in list_read_series(origin)
         }
-        return [series for series in self._recorded.series if series.key not in used]
+        of_driver = LOAD_DRIVER[2]
+        return [s for s in self._recorded.series if s.key not in used and s.measurement != of_driver]
 
     def counter(self, series: Series) -> Samples:
         """Return the samples of one counter."""

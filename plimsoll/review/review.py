@@ -25,7 +25,7 @@ from plimsoll.review.judging import find_crossed_before, judge
 from plimsoll.review.phases.found_phases import FoundPhases, Load, find_loads, find_phases
 from plimsoll.review.phases.throughput_loss import ThroughputLoss, find_throughput_loss, list_costs
 from plimsoll.review.recorded_signals import RecordedSignals
-from plimsoll.review.recording.driver_failures import judge_failures
+from plimsoll.review.recording.driver_failures import FailureReason, find_failure_reasons, judge_failures
 from plimsoll.review.recording.driver_tests import DriverClause, list_doubts
 from plimsoll.review.recording.driver_waits import judge_waits
 from plimsoll.review.recording.host_spans import (
@@ -147,6 +147,11 @@ class Review:
         clauses = (*self._judged_requests, *self._dips, *slight, *self._judged_end)
         idle = () if self.question.in_operation or self.question.apart else describe_idle_hosts(self.signals)
         return (*(f"{capitalize(clause)}." for clause, advice in clauses if not advice), *idle)
+
+    @cached_property
+    def failure_reasons(self) -> Sequence[FailureReason]:
+        """The most frequent reasons for failed requests of load drivers, and how many failed for each."""
+        return find_failure_reasons(self.signals)
 
     @cached_property
     def _judged_requests(self) -> tuple[DriverClause, ...]:

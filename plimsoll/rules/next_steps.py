@@ -1,5 +1,6 @@
 """What to do next about a crossed rule or a doubt: clauses that name a command or a place, from a table."""
 
+import re
 from functools import cache
 
 from plimsoll.model.shipped_tables import load_shipped_table
@@ -23,5 +24,6 @@ def find_step(rule: Rule, host: str) -> str:
 
 
 def find_step_of_doubt(sentence: str) -> str:
-    """Return what to do about a doubt by the first words of the table that are in it; empty without any."""
+    """Return what to do about a doubt by the first words of the table that are in it, unquoted; empty without any."""
+    sentence = re.sub("“.*?”", "", sentence)  # names and messages, which may hold any words
     return next((step for words, step in _load_steps()["doubts"].items() if words in sentence), "")

@@ -131,6 +131,98 @@ def test_users_and_requests_in_flight(tmp_path, run, write):
         assert series_of(log, "in_flight")[step] == pytest.approx(counts.mean(), abs=1e-6)
 
 
+REFUSED = "Connect to 10.0.0.{at}:80 [/10.0.0.{at}] failed: Connection refused"
+FAILURES = {  # how often each code came, its message, and whether an assertion failed behind a good response
+    "404": (40, "Not Found", ""),
+    "500": (20, "Internal Server Error", ""),
+    "0": (10, REFUSED, ""),
+    "503": (9, "Service Unavailable", ""),
+    "200": (30, "OK", "expected to contain /cart/"),
+}
+
+
+def failing_requests():
+    """As (start in ms, code, message, assertion): a request a second for five minutes, of which some fail."""
+    rng = np.random.default_rng(11)
+    requests = [[START_MS + 1000 * at, "200", "OK", ""] for at in range(300)]
+    places = iter(rng.permutation(300).tolist())
+    for code, (count, message, assertion) in FAILURES.items():
+        for number in range(count):
+            place = next(places)
+            requests[place] = [START_MS + 1000 * place, code, message.format(at=number), assertion or "x"]
+    return requests
+
+
+def as_jtl_with_messages(requests):
+    rows = [
+        f"{at},90,page,{'Non HTTP response code: java.net.ConnectException' if code == '0' else code},"
+        f"{'Non HTTP response message: ' if code == '0' else ''}{message},T 1-1,{str(not why).lower()},"
+        f"{why if why != 'x' else ''}"
+        for at, code, message, why in requests
+    ]
+    return "\n".join(
+        ["timeStamp,elapsed,label,responseCode,responseMessage,threadName,success,failureMessage", *rows, ""]
+    )
+
+
+def as_k6_with_errors(requests):
+    rows = [
+        f"http_req_duration,{at + 90},90,{message if code == '0' else ''},{'1212' if code == '0' else ''},"
+        f"{str(not why).lower()},page,{code}"
+        for at, code, message, why in requests
+    ]
+    return "\n".join(["metric_name,timestamp,metric_value,error,error_code,expected_response,name,status", *rows, ""])
+
+
+def as_gatling_with_messages(requests):
+    def message(code, message, why):
+        return message if code == "0" else why if code == "200" else f"status.find.is(200), found {code}"
+
+    rows = [
+        f"REQUEST\t\tpage\t{at}\t{at + 90}\t{'KO' if why else 'OK'}\t{message(code, text, why) if why else ' '}"
+        for at, code, text, why in requests
+    ]
+    return "\n".join([f"RUN\ta.B\tb\t{START_MS}\t \t3.9.5", *rows, ""])
+
+
+def as_vegeta(requests):
+    rows = [
+        f"{at}000000,{code},90000000,0,9,{'' if code == '200' else message if code == '0' else f'{code} {message}'},,"
+        f"a,{number},GET,http://shop.test/,"
+        for number, (at, code, message, _) in enumerate(requests)
+    ]
+    return "\n".join([*rows, ""])
+
+
+@pytest.mark.parametrize(
+    ("write", "names"),
+    [
+        (as_jtl_with_messages, ("404 Not Found", "expected to contain /cart/", "500 Internal Server Error")),
+        (as_k6_with_errors, ("404 Not Found", "200 OK", "500 Internal Server Error")),
+        (as_gatling_with_messages, ("status.find.is(200), found 404", "expected to contain /cart/", "status.find.is(200), found 500")),
+        (as_vegeta, ("404 Not Found", "500 Internal Server Error", REFUSED.format(at=0))),
+    ],
+)  # fmt: skip
+def test_the_three_most_frequent_reasons_for_failures_are_counted(tmp_path, write, names):
+    """Reasons that differ in an address are one; a request counts in the step in which it ends."""
+    path = tmp_path / "results"
+    path.write_text(write(failing_requests()), encoding="utf-8")
+    log = read_log(path)
+    counted = {
+        series.tag("reason"): log.columns[at]
+        for at, series in enumerate(log.series)
+        if series.measurement == "load_driver_failure"
+    }
+    of_code = {"404": 40, "500": 20, "0": 10, "200": 30}
+    codes = ["404", "200", "500"] if write is not as_vegeta else ["404", "500", "0"]
+    assert {name: values.sum() for name, values in counted.items()} == {
+        name: of_code[code] for name, code in zip(names, codes, strict=True)
+    }
+    edges = [START_MS, *(log.times // 10**6).tolist()]
+    ends = [at + 90 for at, code, *_ in failing_requests() if code == "404"]
+    assert counted[names[0]].tolist() == [sum(start < end <= stop for end in ends) for start, stop in pairwise(edges)]
+
+
 def test_of_many_operations_the_rarest_are_one(tmp_path):
     rows = [(START_MS + at, 100, f"page {at % 50 if at % 3 else 0}", True) for at in range(0, 90_000, 10)]
     path = tmp_path / "results"

@@ -182,10 +182,11 @@ def test_what_clients_saw_is_said_unless_an_objective_judges_it(tmp_path):
         return build_first_screen(Insights(review_inputs(Inputs((str(tmp_path),)), ReviewSettings()))).clients
 
     assert clients() == (
-        "Clients: 2 /s, p50, p95 and p99 about 489 ms, 900 ms, 900 ms, 12.5 % failed (above all POST /checkout, 25 %)."
+        "Clients: 2 /s, p50, p95 and p99 about 489 ms, 900 ms, 900 ms, 12.5 % failed (above all POST /checkout, 25 %): "
+        "300 with “500 Internal Server Error”."
     )
     (tmp_path / "plimsoll.toml").write_text('[objective]\nerrors = "< 20 %"\n', encoding="utf-8")
-    assert clients() == ""
+    assert clients() == "Failed requests: 300 with “500 Internal Server Error”."
 
 
 def test_percentiles_are_those_of_all_requests_though_only_some_steps_are_slow(tmp_path):

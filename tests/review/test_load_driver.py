@@ -97,6 +97,29 @@ def test_a_system_that_did_not_answer_for_long_is_not_known_to_be_healthy(beside
     assert review.verdict == "healthy"
 
 
+def test_why_most_requests_failed_is_said(tmp_path):
+    codes = [
+        (500, "Internal Server Error"),
+        (404, "Not Found"),
+        (500, "Internal Server Error"),
+        (200, "OK"),
+        (200, "OK"),
+    ]
+    rows = [
+        f"{HOUR_MS + 1000 * at},90,page,{code},{message},T 1-1,{'true' if code == 200 else 'false'}\n"
+        for at, (code, message) in enumerate(codes * 180)
+    ]
+    head = "timeStamp,elapsed,label,responseCode,responseMessage,threadName,success\n"
+    (tmp_path / "results.jtl").write_text(head + "".join(rows), encoding="utf-8")
+    result = plimsoll.review(tmp_path / "results.jtl")
+    reason = "60 % of the requests of the load driver failed, mostly with “500 Internal Server Error”"
+    assert result.review.doubts[0].reason == reason
+    assert [(why.reason, why.requests) for why in result.review.failure_reasons] == [
+        ("500 Internal Server Error", 360),
+        ("404 Not Found", 180),
+    ]
+
+
 def test_how_many_requests_failed_is_said_where_they_are_not_few(beside_a_healthy_host):
     review = beside_a_healthy_host([(at / 4, "false" if at % 25 == 0 else "true") for at in range(9500)])
     assert review.verdict == "healthy"

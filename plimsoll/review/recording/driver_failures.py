@@ -1,5 +1,6 @@
 """Failures in the results of a load driver: of all requests, of each operation, of checks, and dropped iterations."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -9,6 +10,7 @@ from plimsoll.analysis.filters import find_runs, smooth_mean
 from plimsoll.model.log import Times, Values
 from plimsoll.model.remark import join_names
 from plimsoll.model.samples import Samples
+from plimsoll.model.series import LOAD_DRIVER
 from plimsoll.model.times import SECOND, format_duration
 from plimsoll.model.value_text import format_value
 from plimsoll.review.findings import Finding
@@ -33,7 +35,8 @@ _USUALLY_FAILED = 0.5  # of those of an operation: it does not work
 _SPANS = (1, 2, 0.2), (5, 5, 0.1)  # minutes, of which so many in all, with so large a share of failures in each
 _ENOUGH_FAILED, _MANY = 10, 30  # requests; of an operation with few
 _ABOVE_ALL, _BRIEF = 1.5, 0.25  # times the share of all; of the results: a burst of failures
-_THROUGHOUT, _MOSTLY = 0.75, 0.5  # of a test, and of its failures: such times are said with their length
+_THROUGHOUT, _MOSTLY = 0.75, 0.5  # of a test, and of its failures: such times are said with their length, and reasons
+_ALL = 0.99  # of its failures, whose number is rounded
 _MINUTE, _EXACT = 60 * SECOND, 600 * SECOND  # from here on whole minutes, as chance moves the ends by steps
 _OBJECTIVE, _SEE = "set how many may fail under [objective] in plimsoll.toml", "see which, and why"
 _ERRORS, _OPERATION_ERRORS, _ERROR_SHARE = "client.errors", "client.operation_errors", "client.error_share"
@@ -46,12 +49,21 @@ class _Failures(NamedTuple):
     share: float
     failed: float
     length: int = 0
-    place: str = ""
+    test: DriverTest | None = None
 
     def describe(self, noun: str, verb: str = "failed") -> str:
         """Return a clause: `48 % of the requests of “Pay” failed for 12 min in test 2 of 2`."""
         lasts = f" for {format_duration(self.length)}" if self.length else ""
-        return f"{format_value(100 * self.share, '%')} of the {noun} {verb}{lasts}{self.place}"
+        return (
+            f"{format_value(100 * self.share, '%')} of the {noun} {verb}{lasts}{self.test.place if self.test else ''}"
+        )
+
+
+class FailureReason(NamedTuple):
+    """A reason, such as `404 Not Found`, for which so many requests failed."""
+
+    reason: str
+    requests: int
 
 
 class _Requests(NamedTuple):
@@ -93,8 +105,8 @@ class _Requests(NamedTuple):
         spans = [span for span in (part.find_bad_spans(*kind) for kind in _SPANS) if span]
         length, share, of_failures = max(spans, default=(0, 0.0, 0.0))
         if is_many and (of_failures < _MOSTLY or length > _THROUGHOUT * (test.end - test.start)):
-            return _Failures(part.share, part.failures, 0, test.place)
-        return _Failures(share, part.failures, length, test.place) if spans else None
+            return _Failures(part.share, part.failures, 0, test)
+        return _Failures(share, part.failures, length, test) if spans else None
 
     def find_bad_spans(self, minutes: int, enough: int, share: float) -> tuple[int, float, float] | None:
         """Return the time (ns) in which `share` or more failed in spans of `minutes`, and the share that failed in it.
@@ -119,6 +131,23 @@ class _Requests(NamedTuple):
         length = sum(row.stop - row.start for row in ranges) * self.step
         length = length if length < _EXACT else round(length / _MINUTE) * _MINUTE
         return length, all_failed / all_done, all_failed / float(failed.sum())
+
+
+def find_failure_reasons(recorded: RecordedSignals, test: DriverTest | None = None) -> list[FailureReason]:
+    """Return the reasons for failures, in a test or in all, the most frequent first; empty if none were recorded."""
+    counts = Counter[str]()
+    for series in recorded.series:
+        if series.measurement == LOAD_DRIVER[2]:
+            samples = recorded.counter(series)
+            counts[series.tag("reason") or ""] += int((test.cut(samples) if test else samples.present).values.sum())
+    return [FailureReason(reason, count) for reason, count in counts.most_common(MOST_NAMED) if count]
+
+
+def _describe_main_reason(recorded: RecordedSignals, failures: _Failures) -> str:
+    """Return a clause on the reason for most failures: `, mostly with “404 Not Found”`; empty without such a reason."""
+    reason, count = next(iter(find_failure_reasons(recorded, failures.test)), ("", 0))
+    most = "" if count >= _ALL * failures.failed else "mostly "
+    return f", {most}with “{reason}”" if count and count >= _MOSTLY * failures.failed else ""
 
 
 def judge_failures(recorded: RecordedSignals, findings: Sequence[Finding]) -> Iterator[DriverClause]:
@@ -155,7 +184,8 @@ def _judge_requests(recorded: RecordedSignals, tests: Sequence[DriverTest]) -> I
         broken = [f"{format_value(100 * failed.share, '%')} of “{operation.name}”" for operation, failed in worst]
         above_all = f", above all {join_names(broken, MOST_NAMED)}" if broken else ""
         for failures in together:
-            yield DriverClause(f"{failures.describe('requests of the load driver')}{above_all}", _OBJECTIVE)
+            reason = _describe_main_reason(recorded, failures)
+            yield DriverClause(f"{failures.describe('requests of the load driver')}{above_all}{reason}", _OBJECTIVE)
         return
     clauses: dict[str, list[str]] = {_OBJECTIVE: [], "": []}
     for operation, failures in single:
@@ -163,8 +193,9 @@ def _judge_requests(recorded: RecordedSignals, tests: Sequence[DriverTest]) -> I
         clauses[_OBJECTIVE if is_doubt else ""].append(failures.describe(f"requests of “{operation.name}”"))
     yield from (DriverClause(join_names(texts, MOST_NAMED), advice) for advice, texts in clauses.items() if texts)
     if requests.share >= _SOME_FAILED and not clauses[_OBJECTIVE]:
-        share = _Failures(requests.share, requests.failures).describe("requests of the load driver")
-        yield DriverClause(f"{share}{requests.burst}, and no objective says how many may")
+        failures = _Failures(requests.share, requests.failures)
+        share, reason = failures.describe("requests of the load driver"), _describe_main_reason(recorded, failures)
+        yield DriverClause(f"{share}{requests.burst}{reason}, and no objective says how many may")
 
 
 def _find_in_tests(requests: _Requests | None, tests: Sequence[DriverTest]) -> list[_Failures]:

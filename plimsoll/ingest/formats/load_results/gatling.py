@@ -1,7 +1,7 @@
 """Reads Gatling's text `simulation.log`: tab-separated lines of completed requests, and of users who start or end.
 
 The columns before a request's name differ between versions; after the name always come start, end, and state (OK or
-KO). From version 3.12 on the file is binary (`gatling_binary`).
+KO), and the message of a failure. From version 3.12 on the file is binary (`gatling_binary`).
 """
 
 import re
@@ -41,7 +41,7 @@ def read(text: Text, options: ReadOptions) -> Log:
         has_header=False,
         separator="\t",
         quote_char=None,
-        schema={f"c{at}": pl.String for at in range(max(state + 1, _FEWEST_COLUMNS))},
+        schema={f"c{at}": pl.String for at in range(max(state + 2, _FEWEST_COLUMNS))},
         missing_columns="insert",
         extra_columns="ignore",
     )
@@ -51,12 +51,14 @@ def read(text: Text, options: ReadOptions) -> Log:
         start=convert_epoch(f"c{state - 2}"),
         end=convert_epoch(f"c{state - 1}"),
         failed=pl.when(pl.col(f"c{state}").is_in(_STATES)).then(pl.col(f"c{state}") == "KO"),
+        reason=pl.col(f"c{state + 1}"),
     )
     done = done.with_columns(end=pl.when(pl.col("end") >= pl.col("start")).then(pl.col("end")))
     done = select_whole_rows(done.collect(), ("operation", "start", "end", "failed"), remarks)
     users = _count_users(rows.filter(pl.col("c0") == "USER"))
     start, end = (done[name].to_numpy().astype(np.int64) for name in ("start", "end"))
-    requests = Requests(start, end, done["operation"], done["failed"].to_numpy(), users)
+    reasons = done.filter("failed")["reason"]
+    requests = Requests(start, end, done["operation"], done["failed"].to_numpy(), users, reasons=reasons)
     return log_of(text.path, NAME, requests, remarks)
 
 

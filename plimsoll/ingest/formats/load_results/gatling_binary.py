@@ -55,14 +55,16 @@ def read(text: Text, options: ReadOptions) -> Log:
         remarks.add(Kind.SKIPPED, "the last record was cut short: left out")
     except (ValueError, KeyError):
         raise Unusable(f"{text.path}: the record at byte {at:,} is damaged; copy the file again") from None
-    flat = np.fromiter(chain.from_iterable(records.requests), np.int64, 4 * len(records.requests)).reshape(-1, 4)
-    start, end, ok, name = flat[flat[:, 1] != _NEVER].T
+    flat = np.fromiter(chain.from_iterable(records.requests), np.int64, 5 * len(records.requests)).reshape(-1, 5)
+    start, end, ok, name, message = flat[flat[:, 1] != _NEVER].T
     if (end < start).any():
         raise Unusable(f"{text.path}: a request ends before it begins; the file is damaged: copy it again")
-    operation = pl.Series(records.names, dtype=pl.String).gather(name)
+    names = pl.Series(records.names, dtype=pl.String)
+    operation, reasons = names.gather(name), names.gather(message[ok == 0])
     times, changes = _sort_by_time(records.users)
     users = (records.begun + times * _MS, np.cumsum(changes).astype(np.float64)) if len(times) else None
-    requests = Requests(records.begun + start * _MS, records.begun + end * _MS, operation, ok == 0, users)
+    start, end = records.begun + start * _MS, records.begun + end * _MS
+    requests = Requests(start, end, operation, ok == 0, users, reasons=reasons)
     return log_of(text.path, NAME, requests, remarks)
 
 
@@ -74,8 +76,8 @@ def _sort_by_time(events: Sequence[tuple[int, int]]) -> np.ndarray[tuple[int, in
 class _Records:
     """The records read so far. Times are ms after `begun`, the start of the run (UTC ns).
 
-    `requests` are (start, end, True for a success, index in `names`), `users` are (time, change of the number of
-    users).
+    `requests` are (start, end, True for a success, index of the name in `names`, index of the message), `users` are
+    (time, change of the number of users).
     """
 
     def __init__(self, data: bytes) -> None:
@@ -83,7 +85,7 @@ class _Records:
         self.at = 0
         self.begun = 0
         self.names: list[str] = []
-        self.requests: list[tuple[int, int, bool, int]] = []
+        self.requests: list[tuple[int, int, bool, int, int]] = []
         self.users: list[tuple[int, int]] = []
         self._cached: dict[int, int] = {}
 
@@ -132,8 +134,7 @@ class _Records:
         for _ in range(self._read_groups()):
             self._name()
         name, start, end, ok = self._name(), self._read_int(), self._read_int(), self._read_byte()
-        self._name()
-        self.requests.append((start, end, bool(ok), name))
+        self.requests.append((start, end, bool(ok), name, self._name()))
 
     def _read_cached(self) -> None:
         """Read consecutive requests whose strings are all cached; in one loop, as there may be millions."""
@@ -145,7 +146,7 @@ class _Records:
             row = form.unpack_from(data, at)
             if row[1] != groups or row[-1] >= 0 or max(row[2:-4]) >= 0:
                 break
-            append((row[-4], row[-3], row[-2], cached[-row[-5]]))
+            append((row[-4], row[-3], row[-2], cached[-row[-5]], cached[-row[-1]]))
             at += form.size
         self.at = at
 

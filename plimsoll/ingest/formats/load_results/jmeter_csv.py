@@ -26,7 +26,10 @@ TRANSACTION = "Number of samples in transaction"
 _HEADER = re.compile(rb"timeStamp([,;\t|])elapsed\1(?:[\w.]+\1)*label(?:\1|$)")
 _NEEDED = ("timeStamp", "elapsed", "label")
 _SUCCESS = {"true": False, "false": True}  # any other text is from a line that was cut off
-_OPTIONAL = ("success", "responseMessage", "allThreads", "threadName", "Hostname", "responseCode")
+_OPTIONAL = ("success", "responseMessage", "allThreads", "threadName", "Hostname", "responseCode", "failureMessage")
+_REASON = ("responseCode", "responseMessage", "failureMessage")
+# What JMeter writes before the class and the message of an exception, where there was no response.
+_EXCEPTION, _MESSAGE = "Non HTTP response code: ", "Non HTTP response message: "
 _PART = re.compile(r"(.+)-\d+")
 # A remote injector's thread names begin with its address, and its port if it has one.
 INJECTOR = re.compile(r"^((?:\d{1,3}\.){3}\d{1,3}(?::\d+)?|[\w.-]+:\d+)-")
@@ -77,8 +80,20 @@ def read(text: Text, options: ReadOptions) -> Log:
         users = sum_users(counts.filter(pl.col("threads").is_finite()))
     start, failed = rows["start"].to_numpy(), rows["failed"].to_numpy() if "failed" in needed else None
     end = start + rows["took"].to_numpy()
-    requests = Requests(start.astype(np.int64), end.astype(np.int64), rows["label"], failed, users, counters)
+    reasons = None if failed is None else find_reasons(rows.filter("failed"))
+    start, end = start.astype(np.int64), end.astype(np.int64)
+    requests = Requests(start, end, rows["label"], failed, users, counters, reasons=reasons)
     return log_of(text.path, NAME, requests, remarks)
+
+
+def find_reasons(failed: pl.DataFrame) -> pl.Series:
+    """Return why each sample failed: after a good response the assertion's message if written, else the response."""
+    code, message, assertion = (pl.col(name) if name in failed.columns else pl.lit("") for name in _REASON)
+    response = pl.concat_str(
+        code.str.strip_prefix(_EXCEPTION), message.str.strip_prefix(_MESSAGE), separator=" ", ignore_nulls=True
+    )
+    is_good = (code.str.starts_with("2") | (message == "OK")).fill_null(False)
+    return failed.with_columns(reason=pl.when(is_good).then(assertion).otherwise(response))["reason"]
 
 
 def _is_counter(rows: pl.DataFrame) -> pl.Expr:

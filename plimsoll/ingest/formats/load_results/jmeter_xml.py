@@ -9,7 +9,7 @@ from xml.parsers import expat
 import numpy as np
 import polars as pl
 
-from plimsoll.ingest.formats.load_results.jmeter_csv import INJECTOR, TRANSACTION, sum_users
+from plimsoll.ingest.formats.load_results.jmeter_csv import INJECTOR, TRANSACTION, find_reasons, sum_users
 from plimsoll.ingest.formats.load_results.perfmon_agent import LABEL, SCHEMA, select_counters
 from plimsoll.ingest.formats.load_results.requests import Requests, log_of
 from plimsoll.ingest.reading import ReadOptions
@@ -42,6 +42,7 @@ class _Sample(NamedTuple):
     failed: bool
     threads: int | None
     injector: str
+    response: tuple[str, str]
 
 
 def sniff(text: Text) -> bool:
@@ -91,7 +92,11 @@ def read(text: Text, options: ReadOptions) -> Log:
     users = sum_users(pl.DataFrame(counts, schema=["time", "threads", "injector"], orient="row"))
     failed = np.array([sample.failed for sample in taken], dtype=bool)
     operation = pl.Series("label", [sample.label for sample in taken], dtype=pl.String)
-    return log_of(text.path, NAME, Requests(start, end, operation, failed, users, counters), remarks)
+    responses = [sample.response for sample in taken if sample.failed]
+    schema = {"responseCode": pl.String, "responseMessage": pl.String}
+    reasons = find_reasons(pl.DataFrame(responses, schema=schema, orient="row"))
+    requests = Requests(start, end, operation, failed, users, counters, reasons=reasons)
+    return log_of(text.path, NAME, requests, remarks)
 
 
 class _Samples:
@@ -185,4 +190,5 @@ class _Samples:
         failed = attributes.get("s", "true") != "true"
         address = INJECTOR.match(attributes.get("tn", ""))
         injector = f"{attributes.get('hn', '')} {address[1] if address else ''}"
-        self.items.append(_Sample(start * _MS, (start + took) * _MS, label, failed, at_work, injector))
+        response = attributes.get("rc", ""), attributes.get("rm", "")
+        self.items.append(_Sample(start * _MS, (start + took) * _MS, label, failed, at_work, injector, response))

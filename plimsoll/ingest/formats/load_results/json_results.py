@@ -53,11 +53,14 @@ def _read_calls(text: Text, details: Sequence[Mapping[str, Any]], call: str) -> 
         start=pl.col("timestamp").str.to_datetime(time_unit="ns", time_zone="UTC", strict=False).cast(pl.Int64),
         latency=pl.col("latency").cast(pl.Int64, strict=False),
         failed=pl.col("status") != "OK",
+        status="status",
     )
     rows = select_whole_rows(rows, ("start", "latency"), remarks)
     start, latency = rows["start"].to_numpy(), rows["latency"].to_numpy()
     operation = pl.repeat(call, len(rows), eager=True)
-    return log_of(text.path, "ghz", Requests(start, start + latency, operation, rows["failed"].to_numpy()), remarks)
+    failed, reasons = rows["failed"].to_numpy(), rows.filter("failed")["status"]
+    requests = Requests(start, start + latency, operation, failed, reasons=reasons)
+    return log_of(text.path, "ghz", requests, remarks)
 
 
 def _read_periods(text: Text, periods: Sequence[Mapping[str, Any]]) -> Log:

@@ -64,8 +64,17 @@ def select_requests(rows: pl.DataFrame, remarks: Remarks) -> Requests:
     end = done["end"].to_numpy().astype(np.int64)
     at_work = (users["at"].to_numpy().astype(np.int64), users["n"].to_numpy()) if len(users) else None
     failed = done.select(_express_failure(done)).to_series().to_numpy()
-    beside = _count_beside(counts, end)
-    return Requests(end - done["took"].to_numpy(), end, done["operation"], failed, at_work, beside=beside)
+    beside, reasons = _count_beside(counts, end), _find_reasons(done.filter(failed))
+    start = end - done["took"].to_numpy()
+    return Requests(start, end, done["operation"], failed, at_work, beside=beside, reasons=reasons)
+
+
+def _find_reasons(failed: pl.DataFrame) -> pl.Series:
+    """Return why each request failed: its status, if it had a response, and its error; else k6's code of the error."""
+    known = [pl.col(name).fill_null("") for name in ("status", "error") if name in failed.columns]
+    reason = pl.concat_str(*(known or [pl.lit("")]), separator=" ").str.strip_prefix("0").str.strip_chars()
+    code = pl.col("error_code") if "error_code" in failed.columns else pl.lit("")
+    return failed.with_columns(reason=pl.when(reason == "").then(code).otherwise(reason))["reason"]
 
 
 def _count_beside(counts: pl.DataFrame, requests: Times) -> dict[str, tuple[Times, Values]]:

@@ -1,11 +1,14 @@
 """Series computed from single requests: rates of begun, completed and failed requests, and response times.
 
 The series have the host `DRIVER`, since a load driver measures the whole system: the measurement `load_driver` has all
-requests, `load_driver_operation` the requests of each operation.
+requests, `load_driver_operation` the requests of each operation, and `load_driver_failure` counts the failed requests
+of each of the most frequent reasons.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -21,7 +24,7 @@ from plimsoll.ingest.shared.separate_runs import run_starts
 from plimsoll.ingest.shared.text import Text
 from plimsoll.model.errors import Unusable, escape
 from plimsoll.model.log import Log, Times, Values
-from plimsoll.model.remark import Kind, Remarks, format_count
+from plimsoll.model.remark import Kind, Remarks, format_count, shorten
 from plimsoll.model.series import LOAD_DRIVER, Series
 from plimsoll.model.times import SECOND, Zone
 
@@ -33,6 +36,9 @@ OTHER = "other operations"
 # Our choices: enough requests in each step for its percentiles, and enough steps for a short run.
 _STEPS = ((600, 10), (60, 5), (0, 1))  # a run of so many seconds, and the length of its steps in seconds
 _MOST_OPERATIONS = 30
+_MOST_REASONS, _LONGEST_REASON = 3, 120
+_PACKAGE = re.compile(r"\b(?:[a-z]\w*\.)+(?=[A-Z])")
+_CHANGING = r"\d+(?:[.:]\d+)+|\d{5,}|[0-9a-f]{8}-[0-9a-f-]+"  # addresses, times, ports, ids; not statuses
 _LONGEST_DAYS = 31
 _UNANSWERED = 60 * SECOND  # our choice: users who wait no longer after the last request are about to end
 _LEAST_OF_RUN = 10  # requests; fewer, months from the rest, are of a damaged time
@@ -47,7 +53,8 @@ class Requests:
 
     `failed` is None if the file does not tell. `users` are times (UTC ns) and the number of active users from each time
     on. `counters` are the counters of hosts in the same file. `beside` has, by field, times (UTC ns) and counts of
-    other things than requests, as of checks and dropped iterations.
+    other things than requests, as of checks and dropped iterations. `reasons` are those of the failed requests, in
+    their order, null or empty where the file does not give them.
     """
 
     start: NDArray[np.int64]
@@ -57,6 +64,7 @@ class Requests:
     users: tuple[Times, Values] | None = None
     counters: AgentCounters = field(default_factory=AgentCounters)
     beside: Mapping[str, tuple[Times, Values]] = field(default_factory=dict[str, tuple[Times, Values]])
+    reasons: pl.Series | None = None
 
 
 def log_of(path: Path, name: str, requests: Requests, remarks: Remarks) -> Log:
@@ -67,6 +75,7 @@ def log_of(path: Path, name: str, requests: Requests, remarks: Remarks) -> Log:
     if not len(requests.start) and not len(requests.counters.times):
         raise Unusable(f"{path}: holds no request that can be read; is it the file of a run that sent some?")
     codes, operations = _number_operations(requests.operation, remarks)
+    reasons = _find_reasons(requests.reasons)
     spans = _find_run_spans(requests)
     days = (spans[-1][1] - spans[0][0]) / (86400 * SECOND)
     fewest = min(int(_select_within(requests, span).sum()) for span in spans) if len(requests.start) else _LEAST_OF_RUN
@@ -82,6 +91,8 @@ def log_of(path: Path, name: str, requests: Requests, remarks: Remarks) -> Log:
         run = Requests(start, end, operation, failed, requests.users, beside=requests.beside)
         edges = _compute_edges(span, step)
         columns = _build_table(run, codes.filter(inside), operations, edges) if len(requests.start) else {}
+        if requests.failed is not None:
+            columns |= _count_reasons(requests.end[requests.failed], inside[requests.failed], reasons, edges)
         tables.append((edges, columns | requests.counters.columns(edges)))
     times = np.concatenate([edges[1:] for edges, _ in tables])
     columns = {
@@ -192,6 +203,43 @@ def _number_operations(names: pl.Series, remarks: Remarks) -> tuple[pl.Series, l
     code = np.full(len(counts), len(kept))
     code[[number[name] for name in kept]] = range(len(kept))
     return pl.Series(code[numbers]), kept if len(kept) == len(by_count) else [*kept, OTHER]
+
+
+def _find_reasons(reasons: pl.Series | None) -> dict[str, NDArray[np.bool_]]:
+    """Return the most frequent reasons, and a mask of the failed requests that have each of them.
+
+    Reasons that differ only in addresses, ports or ids are one, with the first text of these in the alphabet.
+    """
+    if reasons is None:
+        return {}
+    coded = reasons.str.strip_chars().cast(pl.Categorical)  # numbers are faster than texts
+    rows = pl.DataFrame({"text": coded, "code": coded.to_physical()})
+    counts = rows.drop_nulls().group_by("text", "code").len().cast({"text": pl.String}).filter(pl.col("text") != "")
+    alike = pl.col("text").str.head(_LONGEST_REASON).str.replace_all(_CHANGING, "0")
+    kinds = counts.group_by(alike.alias("kind")).agg(pl.col("text").min(), pl.col("len").sum(), "code")
+    most = kinds.sort("len", "text", descending=[True, False]).head(_MOST_REASONS)
+    return {
+        _name_reason(text): rows["code"].is_in(codes.implode()).fill_null(False).to_numpy()
+        for text, codes in zip(most["text"], most["code"], strict=True)
+    }
+
+
+def _name_reason(text: str) -> str:
+    """Return a reason as it is shown: a bare HTTP status with its phrase, and a class of Java without its package."""
+    phrase = {str(status.value): f" {status.phrase}" for status in HTTPStatus}.get(text, "")
+    return escape(shorten(" ".join(_PACKAGE.sub("", f"{text}{phrase}").split()), _LONGEST_REASON))
+
+
+def _count_reasons(
+    ends: Times, inside: NDArray[np.bool_], reasons: Mapping[str, NDArray[np.bool_]], edges: Times
+) -> dict[Series, Values]:
+    """Return the number of failed requests of a run, ended at `ends`, for each reason and step between `edges`."""
+    columns: dict[Series, Values] = {}
+    for reason, has_reason in reasons.items():
+        at = np.clip(_find_edges(ends[inside & has_reason], edges) - 1, 0, len(edges) - 2)
+        series = Series(DRIVER, LOAD_DRIVER[2], (("reason", reason),), "failures", f"load driver({reason}) failures")
+        columns[series] = np.bincount(at, minlength=len(edges) - 1).astype(np.float64)
+    return columns
 
 
 def _add(columns: dict[Series, Values], operation: str | None, frame: pl.DataFrame, edges: Times) -> None:

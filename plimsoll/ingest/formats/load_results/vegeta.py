@@ -1,7 +1,7 @@
 """Reads the output of `vegeta encode`: CSV without a header, or a JSON object in each line.
 
-Of a row's 12 cells, start (ns since 1970), code, latency (ns), method and URL are read (vegeta 12.13.0). A request
-without an answer has the code 0.
+Of a row's 12 cells, start (ns since 1970), code, latency (ns), error, method and URL are read (vegeta 12.13.0). A
+request without an answer has the code 0.
 """
 
 import re
@@ -19,7 +19,7 @@ NAME = "vegeta"
 _CSV = re.compile(rb'[12]\d{18},\d{1,3},\d+,\d+,\d+,(?:"[^"]*(?:""[^"]*)*"|[^",]*),[\w+/=]*,')
 _JSON = re.compile(rb'\{"attack":"(?:[^"\\]|\\.)*","seq":\d+,"code":\d+,"timestamp":')
 _CELLS = ("start", "code", "latency", "out", "in", "error", "body", "attack", "seq", "method", "url", "headers")
-_READ = ("start", "code", "latency", "method", "url")
+_READ = ("start", "code", "latency", "method", "url", "error")
 _LONGEST = 31 * 86_400 * 10**9
 _SUCCESS = (200, 399)  # as vegeta's own reports count it
 
@@ -49,8 +49,10 @@ def read(text: Text, options: ReadOptions) -> Log:
         failed=~code.is_between(*_SUCCESS),
         latency=pl.when(latency.is_between(0, _LONGEST)).then(latency),
         operation=pl.concat_str("method", "url", separator=" "),
+        reason=pl.when(pl.col("error") != "").then(pl.col("error")).otherwise(pl.col("code")),
     )
     rows = select_whole_rows(rows, ("start", "latency", "operation", "failed"), remarks)
     start, latencies = (rows[name].to_numpy().astype(np.int64) for name in ("start", "latency"))
-    requests = Requests(start, start + latencies, rows["operation"], rows["failed"].to_numpy())
+    failed, reasons = rows["failed"].to_numpy(), rows.filter("failed")["reason"]
+    requests = Requests(start, start + latencies, rows["operation"], failed, reasons=reasons)
     return log_of(text.path, NAME, requests, remarks)
