@@ -148,8 +148,10 @@ def _find_higher_peaks(
             continue
         before, after = (float(np.quantile(values, _PEAK)) for values in (first, second))
         limit = max(_GROWN * before, _expect_range(counter, effect, before)[1])
+        if after <= limit:
+            continue
         higher = Difference.of(*(estimate((values > limit).astype(float)) for values in (first, second)))
-        if after > limit and higher.value > 0 and higher.chance * count < _CERTAIN:
+        if higher.value > 0 and higher.chance * count < _CERTAIN:
             yield Counter(counter.series, before, after, counter.grows, higher.chance, peaks=True)
 
 
