@@ -26,6 +26,7 @@ from plimsoll.ingest.shared.text import Text
 from plimsoll.model.errors import Empty, NoLog, Unusable, escape
 from plimsoll.model.log import Log, Values
 from plimsoll.model.remark import Kind, Remark, Remarks, format_count
+from plimsoll.model.series import LOAD_DRIVER
 from plimsoll.model.value_text import format_percent
 
 _NOT_LOGS = {".html", ".json", ".toml", ".md", ".yaml", ".yml"}
@@ -202,6 +203,10 @@ def read_files(
     remarks += [make_refusal_remark(error, file.shown, logs) for error, file in refused]
     if not logs:
         raise NothingRead(remarks)
+    if any(series.measurement == LOAD_DRIVER[0] for log in logs for series in log.series[:1]):
+        from plimsoll.ingest.formats.load_results.injectors import join_injectors  # noqa: PLC0415  polars is slow to import
+
+        logs = join_injectors(logs)
     return LogSet(logs, [*remarks, *list_remarks(logs)], whole=whole, empty=tuple(empty))
 
 

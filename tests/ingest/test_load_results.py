@@ -2,6 +2,7 @@
 
 import json
 import re
+import zlib
 from collections import Counter
 from datetime import UTC, datetime
 from itertools import pairwise
@@ -10,7 +11,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from plimsoll.ingest.read import read_log
+from plimsoll.ingest.read import find_logs, read_files, read_log
+from plimsoll.ingest.reading import ReadOptions
+from plimsoll.model.remark import Kind
 from plimsoll.receive.line_protocol.parse import Parser
 
 START_MS = 1_700_000_000_000
@@ -221,6 +224,65 @@ def test_the_three_most_frequent_reasons_for_failures_are_counted(tmp_path, writ
     edges = [START_MS, *(log.times // 10**6).tolist()]
     ends = [at + 90 for at, code, *_ in failing_requests() if code == "404"]
     assert counted[names[0]].tolist() == [sum(start < end <= stop for end in ends) for start, stop in pairwise(edges)]
+
+
+def read_together(folder, **texts):
+    """The log of the driver of several files in a folder, and all remarks."""
+    folder.mkdir()
+    for name, text in texts.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    (log,) = read_files(find_logs([folder]), ReadOptions()).logs
+    return log, {kind: [str(item) for item in log.remarks if item.kind == kind] for kind in Kind}
+
+
+def test_requests_of_several_injectors_are_added_up(tmp_path, run):
+    apart = [[item for item in run if zlib.crc32(str(item).encode()) % 3 == part] for part in range(3)]
+    log, remarks = read_together(tmp_path / "run", **{f"{at}.jtl": as_jtl(part) for at, part in enumerate(apart)})
+    (tmp_path / "results").write_text(as_jtl(run), encoding="utf-8")
+    whole = read_log(tmp_path / "results")
+    assert np.array_equal(log.times, whole.times)
+    columns = dict(zip(log.series, log.columns, strict=True))
+    for series, values in zip(whole.series, whole.columns, strict=True):
+        if series.field == "users":  # counted from the first sample of each injector to its last
+            assert set(columns[series][1:-1]) == {9}
+        else:
+            np.testing.assert_allclose(columns[series], values, rtol=1e-9)
+    assert any(series.tag("reason") for series in columns)
+    assert "requests of 3 files were sent at the same time" in str(remarks[Kind.NOTED])
+    assert not remarks[Kind.CUT] + remarks[Kind.REPAIRED]
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        lambda run: {"a.jtl": as_jtl(run), "copy.jtl": as_jtl(run)},
+        lambda run: {"a.jtl": as_jtl(run), "b.xml": as_xml(run)},
+        lambda run: {"a.jtl": as_jtl(run), "failed.jtl": as_jtl([item for item in run if not item[3]])},
+        lambda run: {"a.jtl": as_jtl(run[:4000]), "b.jtl": as_jtl(run[2000:])},
+        lambda run: {
+            "a.csv": as_k6_csv([((at + took) // 1000 * 1000 - took, took, *rest) for at, took, *rest in run]),
+            "b.json": as_k6_json(run),
+        },
+    ],
+    ids=["copy", "other format", "failures", "overlap", "in seconds"],
+)
+def test_requests_that_stand_in_two_files_count_once(tmp_path, run, files):
+    log, remarks = read_together(tmp_path / "run", **files(run))
+    edges = np.concatenate(([run[0][0]], log.times / 1e6))
+    assert (series_of(log, "requests") * np.diff(edges) / 1000).sum() == pytest.approx(len(run), rel=0.002)
+    assert "counted once" in str(remarks[Kind.REPAIRED])
+    assert not remarks[Kind.CUT]
+
+
+def test_an_injector_that_ends_early_or_fails_alone_is_a_part_that_is_missing(tmp_path, run):
+    first, second = run[::2], run[1::2]
+    short = [item for item in second if item[0] < START_MS + 600_000]
+    _, remarks = read_together(tmp_path / "short", **{"a.jtl": as_jtl(first), "b.jtl": as_jtl(short)})
+    (text,) = remarks[Kind.CUT]
+    assert re.fullmatch(r"the requests of b.jtl end (10 min|9 min 5\d s).* before those of other files", text)
+    broken = [(*item[:3], False) for item in second]
+    _, remarks = read_together(tmp_path / "broken", **{"a.jtl": as_jtl(first), "b.jtl": as_jtl(broken)})
+    assert remarks[Kind.CUT] == ["100 % of the requests of b.jtl failed, unlike those of other files"]
 
 
 def test_of_many_operations_the_rarest_are_one(tmp_path):

@@ -67,7 +67,14 @@ class Requests:
     reasons: pl.Series | None = None
 
 
-def log_of(path: Path, name: str, requests: Requests, remarks: Remarks) -> Log:
+@dataclass(frozen=True, eq=False)
+class DriverLog(Log):
+    """A log of series that were computed from `requests`."""
+
+    requests: Requests = field(kw_only=True)
+
+
+def log_of(path: Path, name: str, requests: Requests, remarks: Remarks) -> DriverLog:
     """Return a log with the series of requests, computed for steps of equal length in each run.
 
     Raise Unusable if there are neither requests nor counters, or if a run lasts over a month.
@@ -99,7 +106,8 @@ def log_of(path: Path, name: str, requests: Requests, remarks: Remarks) -> Log:
         series: np.concatenate([table.get(series, np.full(len(edges) - 1, np.nan)) for edges, table in tables])
         for series in dict.fromkeys(series for _, table in tables for series in table)
     }
-    return Log(path, name, times, tuple(columns.values()), tuple(columns), Zone.parse("UTC"), tuple(remarks))
+    values, series = tuple(columns.values()), tuple(columns)
+    return DriverLog(path, name, times, values, series, Zone.parse("UTC"), tuple(remarks), requests=requests)
 
 
 def _find_run_spans(requests: Requests) -> list[tuple[int, int]]:
