@@ -226,6 +226,18 @@ def test_the_three_most_frequent_reasons_for_failures_are_counted(tmp_path, writ
     assert counted[names[0]].tolist() == [sum(start < end <= stop for end in ends) for start, stop in pairwise(edges)]
 
 
+def test_jmeters_results_without_success_and_label_are_told_by_their_status(tmp_path):
+    rows = [
+        f"{at},90,{'Non HTTP response code: java.net.ConnectException' if code == '0' else code}"
+        for at, code, *_ in failing_requests()
+    ]
+    path = tmp_path / "results"
+    path.write_text("\n".join(["timeStamp,elapsed,responseCode", *rows, ""]), encoding="utf-8")
+    log = read_log(path)
+    edges = np.concatenate(([START_MS], log.times / 1e6))
+    assert (series_of(log, "errors") * np.diff(edges) / 1000).sum() == pytest.approx(40 + 20 + 10 + 9)
+
+
 def read_together(folder, **texts):
     """The log of the driver of several files in a folder, and all remarks."""
     folder.mkdir()
@@ -247,9 +259,12 @@ def test_requests_of_several_injectors_are_added_up(tmp_path, run):
             assert set(columns[series][1:-1]) == {9}
         else:
             np.testing.assert_allclose(columns[series], values, rtol=1e-9)
-    assert any(series.tag("reason") for series in columns)
     assert "requests of 3 files were sent at the same time" in str(remarks[Kind.NOTED])
     assert not remarks[Kind.CUT] + remarks[Kind.REPAIRED]
+    failing = [as_jtl_with_messages(failing_requests()[part::2]) for part in range(2)]
+    log, _ = read_together(tmp_path / "failing", **dict(zip(("a.jtl", "b.jtl"), failing, strict=True)))
+    reasons = {series.tag("reason"): sum(values) for series, values in zip(log.series, log.columns, strict=True)}
+    assert [reasons[name] for name in ("404 Not Found", "expected to contain /cart/")] == [40, 30]
 
 
 @pytest.mark.parametrize(

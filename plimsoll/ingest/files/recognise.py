@@ -76,6 +76,10 @@ _TEXTS = (
         rb"\d{13},\d+,[^\n]*,(?:true|false),",
         _JTL.format(header=_JTL_HEADER),
     ),
+    _Kind(
+        rb"Label,# Samples,Average,|sampler_label,aggregate_report_count,",
+        "JMeter's report on a whole test; name the results of its requests (JTL)",
+    ),
     _Kind(rb"timestamp,name,[^\n]*\n" + _EPOCH + rb",", f"what Telegraf writes as CSV, which is not read; {_SEND}"),
     _Kind(
         rb"#(?:datatype|group|default),|,result,table,|name,(?:tags,)?time,[^\n]*\n[^\n,]+,[^\n]*\d",
@@ -246,7 +250,7 @@ _PIECES = {
         ("sysstat", rb'^\W*"(?:avg-cpu|cpu-load)": *[\[{]'),
         ("atop", rb"^(?:CPU|CPL|MEM|DSK|PRG) \S+ \d{10} \d{4}/\d\d/\d\d "),
         ("sadf", rb"^# hostname;interval;timestamp;"),
-        ("JMeter", rb"^timeStamp,elapsed,label,"),
+        ("JMeter", rb"^timeStamp,elapsed,"),
         ("pmrep", rb'^Time,"?[a-z]\w*\.\w+'),
     )
 }

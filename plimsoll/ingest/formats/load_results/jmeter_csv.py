@@ -23,10 +23,19 @@ from plimsoll.model.remark import Kind, Remarks, format_count
 NAME = "JMeter-CSV"
 # JMeter's message of a Transaction Controller's sample, which is composed of other samples.
 TRANSACTION = "Number of samples in transaction"
-_HEADER = re.compile(rb"timeStamp([,;\t|])elapsed\1(?:[\w.]+\1)*label(?:\1|$)")
-_NEEDED = ("timeStamp", "elapsed", "label")
+_HEADER = re.compile(rb"timeStamp([,;\t|])elapsed(?:\1|$)")
+_NEEDED = ("timeStamp", "elapsed")
 _SUCCESS = {"true": False, "false": True}  # any other text is from a line that was cut off
-_OPTIONAL = ("success", "responseMessage", "allThreads", "threadName", "Hostname", "responseCode", "failureMessage")
+_OPTIONAL = (
+    "label",
+    "success",
+    "responseMessage",
+    "allThreads",
+    "threadName",
+    "Hostname",
+    "responseCode",
+    "failureMessage",
+)
 _REASON = ("responseCode", "responseMessage", "failureMessage")
 # What JMeter writes before the class and the message of an exception, where there was no response.
 _EXCEPTION, _MESSAGE = "Non HTTP response code: ", "Non HTTP response message: "
@@ -54,6 +63,8 @@ def read(text: Text, options: ReadOptions) -> Log:
             f"{text.path}: has times such as {str(rows['timeStamp'][0])[:30]!r}, of a zone that it does not name; run "
             "the test with jmeter.save.saveservice.timestamp_format=ms, or replace them by milliseconds since 1970"
         )
+    if "label" not in columns:
+        rows = rows.with_columns(label=pl.lit("sample"))
     counter, value = _is_counter(rows), pl.col("elapsed").cast(pl.Float64, strict=False) / 1000
     good = pl.col("success").str.to_lowercase() == "true" if "success" in columns else pl.lit(True)
     of_hosts = rows.filter(counter).select("label", time=convert_epoch("timeStamp"), value=value, good=good)
@@ -63,10 +74,13 @@ def read(text: Text, options: ReadOptions) -> Log:
     )
     needed = ["start", "took", "label"]
     if "success" in columns:
-        rows = rows.with_columns(
-            failed=pl.col("success").str.to_lowercase().replace_strict(_SUCCESS, default=None, return_dtype=pl.Boolean)
-        )
-        needed += ["failed"] if rows["failed"].count() else []
+        failed = pl.col("success").str.to_lowercase().replace_strict(_SUCCESS, default=None, return_dtype=pl.Boolean)
+    else:  # an assertion may have failed behind a good response
+        code = pl.col("responseCode") if "responseCode" in columns else pl.lit(None, pl.String)
+        has_status, is_exception = code.str.contains(r"^\d{3}$"), code.str.starts_with(_EXCEPTION)
+        failed = pl.when(has_status).then(code >= "400").when(is_exception).then(pl.lit(True))
+    rows = rows.with_columns(failed=failed)
+    needed += ["failed"] if rows["failed"].count() else []
     rows = drop_parts(drop_transactions(select_whole_rows(rows, needed, remarks), remarks), remarks)
     users = None
     if "allThreads" in columns:
@@ -78,11 +92,11 @@ def read(text: Text, options: ReadOptions) -> Log:
         injector = pl.concat_str(host, address, separator=" ")
         counts = rows.select(time=pl.col("start") + pl.col("took"), threads=threads, injector=injector)
         users = sum_users(counts.filter(pl.col("threads").is_finite()))
-    start, failed = rows["start"].to_numpy(), rows["failed"].to_numpy() if "failed" in needed else None
+    start, is_failed = rows["start"].to_numpy(), rows["failed"].to_numpy() if "failed" in needed else None
     end = start + rows["took"].to_numpy()
-    reasons = None if failed is None else find_reasons(rows.filter("failed"))
+    reasons = None if is_failed is None else find_reasons(rows.filter("failed"))
     start, end = start.astype(np.int64), end.astype(np.int64)
-    requests = Requests(start, end, rows["label"], failed, users, counters, reasons=reasons)
+    requests = Requests(start, end, rows["label"], is_failed, users, counters, reasons=reasons)
     return log_of(text.path, NAME, requests, remarks)
 
 
