@@ -502,7 +502,7 @@ def _find_phases_and_loss(
     groups = (loads, *([load] for load in find_host_work(recorded, question.signals)))
     costs = list_costs(recorded, question.signals)
     losses = (find_throughput_loss(group, start, end, question.planned, costs) for group in groups)
-    loss = next(filter(None, losses), None)
+    loss = min(filter(None, losses), key=lambda loss: loss.doubt is None, default=None)
     by_offered = (loss.offered, *loads) if loss and loss.offered else loads
     phases = find_phases(by_offered, start, end, zone)
     users = [load for load in loads if load.name == USERS] if phases.tests else []

@@ -7,7 +7,7 @@ interrupted; which is unknown if the offered load was not recorded, or ended as 
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -51,9 +51,14 @@ _BLOCKS, _CLIMBS = 10, 0.2  # means of the run; of the fall: what climbs again b
 _LONGEST_SINKING = 2 * 3600 * SECOND
 _LONGEST_COSTLY = 6 * 3600 * SECOND  # where processors stay as busy, or responses take so much longer:
 _AS_BUSY, _LONGER = 0.95, 1.5
+# Times the wait before the fall. Of as many clients at work, seven tenths of the requests would take 1.4 times as long.
+_NO_LONGER = 1.2
 _AT_A_TIME = 0.8  # of the fall, within two means: it fell at once
 _LATEST_TOP = 0.5  # of the blocks: work that falls from later on is a fall at once, or a ramp-down
 _RAMP_DOWN = 0.2  # of the work before: a host that ends below may have had a planned ramp-down
+
+
+_CostKind = Literal["processors", "disk", "requests"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,30 +131,63 @@ class _Fall(NamedTuple):
 
 
 class WorkCost(NamedTuple):
-    """A time that falls with the work of a `host`, unless each request takes more: processor time, or a response time.
+    """A quantity that falls with the work of a `host`, unless each request takes more: of processors, disks or waits.
 
-    It stays if at least the share `stays_at` is left where less work was done.
+    The kinds are processor time, the latency of a disk, and times and queues of requests.
     """
 
     host: str
     samples: Samples
-    stays_at: float
+    kind: _CostKind
 
     def stays(self, parts: EqualParts, first: int) -> bool:
         """Return whether the last tenth of a run has as much of it as the tenth from part `first` on."""
-        values = fill_gaps(parts.means(self.samples)) if self.samples.any_present else np.zeros(parts.count)
-        tenth = max(1, parts.count // _BLOCKS)
-        return bool(values[-tenth:].mean() >= self.stays_at * values[first : first + tenth].mean() > 0)
+        values, tenth = self._compute_means(parts), max(1, parts.count // _BLOCKS)
+        stays_at = _AS_BUSY if self.kind == "processors" else _LONGER
+        return bool(values[-tenth:].mean() >= stays_at * values[first : first + tenth].mean() > 0)
+
+    def allows_less_demand(self, parts: EqualParts, fall: "_Fall") -> bool:
+        """Return whether processor time fell with the work, by half as much or more; of a wait, whether it stayed."""
+        values = self._compute_means(parts)
+        before = float(values[max(0, 2 * fall.first - fall.last) : fall.first].mean())
+        most = (1 + fall.after / fall.before) / 2 if self.kind == "processors" else _NO_LONGER
+        return bool(values[fall.first : fall.last].mean() <= most * before)
+
+    def _compute_means(self, parts: EqualParts) -> Values:
+        return fill_gaps(parts.means(self.samples)) if self.samples.any_present else np.zeros(parts.count)
 
 
 def list_costs(recorded: RecordedSignals, signals: Mapping[str, Signal]) -> list[WorkCost]:
-    """Return the processor time and the response times of each host."""
-    shares = {_PROCESSORS: _AS_BUSY, **{name: _LONGER for name, signal in signals.items() if signal.response_time}}
+    """Return the processor time of each host, the latencies of its disks, and what shows that requests wait."""
+    kinds: dict[str, _CostKind | None] = {name: _find_kind_of_cost(name, signal) for name, signal in signals.items()}
     return [
-        WorkCost(subject.host, samples, share)
-        for name, share in shares.items()
+        WorkCost(subject.host, samples, kind)
+        for name, kind in kinds.items()
+        if kind is not None
         for subject, samples in recorded.of(name).items()
     ]
+
+
+def _find_kind_of_cost(name: str, signal: Signal) -> _CostKind | None:
+    if name == _PROCESSORS:
+        return "processors"
+    if signal.response_time or (signal.pressure and signal.pressure.resource == "software"):
+        return "requests"
+    return "disk" if signal.resource == "disk" and signal.unit in ("s", "ms") else None
+
+
+def _is_less_demand(work: Load, fall: "_Fall", costs: Sequence[WorkCost], parts: EqualParts) -> bool:
+    """Return whether less was asked for, as far as is recorded: processor time fell too, and nothing waited longer.
+
+    Idle clients hold the connections of a pool. Where next to nothing is done, queues that are always empty show
+    nothing, since a service that hangs accepts no requests.
+    """
+    of_hosts = [cost for cost in costs if cost.host in work.hosts]
+    requests = [cost for cost in of_hosts if cost.kind == "requests"]
+    if fall.after <= NEXT_TO_NONE * fall.before:
+        requests = [cost for cost in requests if np.nanmax(cost.samples.values, initial=0) > 0]
+    has_processors = any(cost.kind == "processors" for cost in of_hosts)
+    return bool(requests and has_processors) and all(cost.allows_less_demand(parts, fall) for cost in of_hosts)
 
 
 def find_throughput_loss(
@@ -224,6 +262,8 @@ def _find_loss(
         costly = [cost for cost in costs if cost.host in work.hosts and fall and cost.stays(parts, fall.first)]
         is_costly = bool(costly) or is_slight
         if fall and (is_driver or not fall.is_slow or _is_no_ramp_down(fall, length, is_costly=is_costly)):
+            if not is_driver and not is_slight and _is_less_demand(work, fall, costs, parts):
+                return loss(fall, None, is_slight=True)
             return loss(fall, offered)
     if load is not None if is_driver else is_slight:
         return None
