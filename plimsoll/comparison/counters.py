@@ -169,7 +169,8 @@ def _is_cost(series: Series) -> bool:
 
 def _list_values(review: Review, series: Series, phase: Phase | None) -> Values:
     samples = review.signals.counter(series)
-    return (samples.between(phase.start, phase.end) if phase else samples).present.values
+    values = (samples.between(phase.start, phase.end) if phase else samples).values
+    return values[np.isfinite(values)]
 
 
 def _make_key(series: Series, hosts: Hosts) -> tuple[object, ...]:
