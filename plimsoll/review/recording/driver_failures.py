@@ -32,7 +32,8 @@ from plimsoll.review.recording.driver_tests import (
 _MANY_FAILED = 0.05  # of all requests, or of an operation's: the system did not do what it was asked for
 _SOME_FAILED = 0.01  # from here on it is said
 _USUALLY_FAILED = 0.5  # of those of an operation: it does not work
-_SPANS = (1, 2, 0.2), (5, 5, 0.1)  # minutes, of which so many in all, with so large a share of failures in each
+# Minutes, of which so many in all, with so large a share of failures in each.
+_SPANS = (1, 2, 0.2), (5, 5, 0.1), (10, 20, _MANY_FAILED)
 _ENOUGH_FAILED, _MANY = 10, 30  # requests; of an operation with few
 _ABOVE_ALL, _BRIEF = 1.5, 0.25  # times the share of all; of the results: a burst of failures
 _THROUGHOUT, _MOSTLY = 0.75, 0.5  # of a test, and of its failures: such times are said with their length, and reasons
@@ -118,7 +119,7 @@ class _Requests(NamedTuple):
         span = np.minimum(span, max(0, span[-1] - 1))  # the last span, which may be short, belongs to the one before
         done, failed = (np.bincount(span, weights=values) for values in (self.done, self.failed))
         bad = (failed >= share * done) & (failed * self.step >= _ENOUGH_FAILED * SECOND)
-        if minutes * int(bad.sum()) < enough:
+        if (int(np.bincount(span)[bad].sum()) + 1) * self.step < enough * _MINUTE:
             return None
         # They began and ended within the spans beside: half the share, around each step, still belongs to them.
         around = min(max(1, _MINUTE // self.step), len(self.done))
