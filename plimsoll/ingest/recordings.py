@@ -7,9 +7,10 @@ from itertools import combinations, islice
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from plimsoll.ingest.shared.clock import QUARTER
-from plimsoll.ingest.shared.same_time import are_many, compare_columns
+from plimsoll.ingest.shared.same_time import LONGEST_HOLE, are_many, compare_columns
 from plimsoll.model.counter_names.unrecognised import is_judged
 from plimsoll.model.errors import Unusable
 from plimsoll.model.log import Log, Times, Values
@@ -23,6 +24,8 @@ from plimsoll.model.times import SECOND, format_duration
 _BLOCK = 150 * SECOND  # five minutes always hold a whole one
 _LEAST_VALUES = 10
 _FACTOR = 2.0
+# Of the values: where most differ, two recorders sampled, whose moments may be a second of ten apart.
+_OF_RECORDERS = 0.1
 _LEAST_SHIFT = 2 * QUARTER
 _MOST_SHIFT = 104 * QUARTER  # from UTC-12 to UTC+14
 
@@ -130,11 +133,19 @@ def _find_shared(
         return None
     common, rows, other_rows = np.intersect1d(first.times, second.times, return_indices=True)
     if len(common):
-        differing, contrary = 0, np.zeros(len(common), dtype=bool)
-        for a, b in shared:
-            values, other = first.column(a)[rows], second.column(b)[other_rows]
-            differing += int(np.count_nonzero((values != other) & ~np.isnan(values) & ~np.isnan(other)))
-            contrary |= compare_columns(values, other)
+
+        def pair_columns() -> Iterator[tuple[Values, Values]]:
+            return ((first.column(a)[rows], second.column(b)[other_rows]) for a, b in shared)
+
+        differing, contrary, are_of_two = 0, np.zeros(len(common), dtype=bool), False
+        for values, other in pair_columns():
+            differs, present = compare_columns(values, other), np.isfinite(values + other)
+            differing += int(np.count_nonzero((values != other)[present]))
+            contrary |= differs
+            are_of_two |= 2 * np.count_nonzero(differs) > np.count_nonzero(present)
+        if are_of_two:
+            width = max(_LEAST_VALUES, LONGEST_HOLE // first.interval) if first.interval else _LEAST_VALUES
+            contrary = np.any([_find_far_apart(*pair, width) for pair in pair_columns()], axis=0)
         if first.interval == second.interval:
             shorter = min(len(first.times), len(second.times))
             lasting = are_many(common[contrary], shorter, first.interval)
@@ -145,6 +156,14 @@ def _find_shared(
     return _Shared(
         len(shared), between=between, contrary=bool(between) and is_different_for_long(first, second, shared)
     )
+
+
+def _find_far_apart(values: Values, other: Values, width: int) -> NDArray[np.bool_]:
+    """Return the rows around which most values, of `width` rows, differ by more than two recorders of one host do."""
+    present = np.abs(values[np.isfinite(values)])
+    usual = np.maximum(np.abs(values), np.abs(other)).clip(np.median(present) if len(present) else 0.0)
+    is_far = np.abs(values - other) > _OF_RECORDERS * usual
+    return np.convolve(is_far, np.full(min(width, len(values)), 1 / min(width, len(values))), "same") > 1 / 2
 
 
 def _count_within(log: Log, other: Log) -> int:

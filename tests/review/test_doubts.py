@@ -3,6 +3,7 @@
 import json
 from datetime import UTC, datetime, timedelta
 
+import numpy as np
 import pytest
 
 START = datetime(2026, 3, 10, 10, tzinfo=UTC)
@@ -109,6 +110,16 @@ def test_two_recorders_of_one_machine_are_a_healthy_run(write, verdict):
     write(lambda minute: 20 + 30 * (minute % 2), name="a")
     write(lambda minute: 20 + 30 * ((minute + 0.1) % 2), name="b", late=6 * SEC)
     assert verdict()[0] == "healthy"
+
+
+@pytest.mark.parametrize(("apart", "expected"), [(0.06, "healthy"), (0.3, "unknown")])
+def test_two_recorders_that_sample_some_tenths_of_a_second_apart_do_not_contradict_each_other(
+    apart, expected, write, verdict
+):
+    """Beside two machines of one name."""
+    write(lambda minute: 40 + 5 * np.sin(37 * minute), name="a")
+    write(lambda minute: (40 + 5 * np.sin(37 * minute)) * (1 + apart * np.cos(53 * minute)), name="b")
+    assert verdict()[0] == expected
 
 
 def gap(first, last):
