@@ -152,7 +152,9 @@ _columns: WeakKeyDictionary[Log, WeakValueDictionary[int, Samples]] = WeakKeyDic
 
 def _share_samples(log: Log, column: int) -> Samples:
     """Return the samples of a column: the same object for all callers, as long as a caller keeps it."""
-    by_column = _columns.setdefault(log, WeakValueDictionary())
+    by_column = _columns.get(log)
+    if by_column is None:
+        by_column = _columns[log] = WeakValueDictionary()
     samples = by_column.get(column)
     if samples is None:
         timed = by_column.get(-1) or Samples(log.times, np.empty(0))
