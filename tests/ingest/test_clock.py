@@ -126,7 +126,7 @@ def test_a_pause_before_the_second_time_round_of_the_hour():
     assert remarks == [
         (
             5,
-            "the clock goes back by 1 h while the log pauses, as the rules of Europe/Berlin say: later rows are 1 h later",
+            "the clock goes back by 1 h while the log pauses, as the rules of Europe/Berlin say: 1 h is added from here on",
         )
     ]
 
@@ -194,7 +194,9 @@ def test_half_an_hour_is_told():
     )
     assert steps == [5] * 5
     assert line == 6
-    assert text == "the clock goes back by 30 min, as the rules of Australia/Lord_Howe say: later rows are 30 min later"
+    assert (
+        text == "the clock goes back by 30 min, as the rules of Australia/Lord_Howe say: 30 min is added from here on"
+    )
 
 
 def test_rows_are_by_a_bias_that_its_zone_never_has():

@@ -158,10 +158,10 @@ def _find_changes(
         skips = abs(before - hour) <= tolerance and abs(after - hour - HOUR) <= tolerance
         if steps[at] < 0 and (whole or _may_change(before)):
             added[at + 1] = HOUR
-            text = "the clock goes back an hour, as at the end of daylight saving time: later rows are an hour later"
+            text = "the clock goes back an hour, as at the end of daylight saving time: an hour is added from here on"
         elif steps[at] > 0 and skips and _may_change(before + tolerance):
             added[at + 1] = -HOUR
-            text = "the clock skips an hour, as when daylight saving time begins: later rows are an hour earlier"
+            text = "the clock skips an hour, as when daylight saving time begins: an hour is taken off from here on"
         else:
             continue
         remarks.add(Kind.REPAIRED, text, line=lines[at + 1])
@@ -193,12 +193,12 @@ def _convert_by_name(local: Times, name: str, offset: int, lines: Sequence[int],
         if steps[at] < change:  # rows out of order get a remark elsewhere
             continue
         by = format_duration(abs(change))
-        verb, then = ("skips", "earlier") if change > 0 else ("goes back by", "later")
+        verb, then = ("skips", "taken off") if change > 0 else ("goes back by", "added")
         matches = is_interval_step(int(steps[at]) - change, interval, abs(change))
         pause = "" if matches else " while the log pauses"
         remarks.add(
             Kind.REPAIRED if matches else Kind.GUESSED,
-            f"the clock {verb} {by}{pause}, as the rules of {rule.key} say: later rows are {by} {then}",
+            f"the clock {verb} {by}{pause}, as the rules of {rule.key} say: {by} is {then} from here on",
             line=lines[at + 1],
         )
     return _apply_rules(ruled, local, lines, remarks)
