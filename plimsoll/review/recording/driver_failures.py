@@ -40,6 +40,7 @@ _THROUGHOUT, _MOSTLY = 0.75, 0.5  # of a test, and of its failures: such times a
 _ALL = 0.99  # of its failures, whose number is rounded
 _MINUTE, _EXACT = 60 * SECOND, 600 * SECOND  # from here on whole minutes, as chance moves the ends by steps
 _OBJECTIVE, _SEE = "set how many may fail under [objective] in plimsoll.toml", "see which, and why"
+_WHY = "see in the log of the server why they failed"
 _ERRORS, _OPERATION_ERRORS, _ERROR_SHARE = "client.errors", "client.operation_errors", "client.error_share"
 _BESIDE_REQUESTS = ("checks", "failed_checks", "failed"), ("iterations", "dropped_iterations", "were dropped")
 
@@ -51,6 +52,11 @@ class _Failures(NamedTuple):
     failed: float
     length: int = 0
     test: DriverTest | None = None
+
+    @property
+    def advice(self) -> str:
+        """What to do next: no objective allows so many failures that a thing does not work."""
+        return _WHY if self.share >= _USUALLY_FAILED else _OBJECTIVE
 
     def describe(self, noun: str, verb: str = "failed") -> str:
         """Return a clause: `48 % of the requests of “Pay” failed for 12 min in test 2 of 2`."""
@@ -186,14 +192,16 @@ def _judge_requests(recorded: RecordedSignals, tests: Sequence[DriverTest]) -> I
         above_all = f", above all {join_names(broken, MOST_NAMED)}" if broken else ""
         for failures in together:
             reason = _describe_main_reason(recorded, failures)
-            yield DriverClause(f"{failures.describe('requests of the load driver')}{above_all}{reason}", _OBJECTIVE)
+            yield DriverClause(
+                f"{failures.describe('requests of the load driver')}{above_all}{reason}", failures.advice
+            )
         return
-    clauses: dict[str, list[str]] = {_OBJECTIVE: [], "": []}
+    clauses: dict[str, list[str]] = {_WHY: [], _OBJECTIVE: [], "": []}
     for operation, failures in single:
         is_doubt = operation.is_main or failures.share >= _USUALLY_FAILED or failures.failed >= _MANY
-        clauses[_OBJECTIVE if is_doubt else ""].append(failures.describe(f"requests of “{operation.name}”"))
+        clauses[failures.advice if is_doubt else ""].append(failures.describe(f"requests of “{operation.name}”"))
     yield from (DriverClause(join_names(texts, MOST_NAMED), advice) for advice, texts in clauses.items() if texts)
-    if requests.share >= _SOME_FAILED and not clauses[_OBJECTIVE]:
+    if requests.share >= _SOME_FAILED and not clauses[_WHY] + clauses[_OBJECTIVE]:
         failures = _Failures(requests.share, requests.failures)
         share, reason = failures.describe("requests of the load driver"), _describe_main_reason(recorded, failures)
         yield DriverClause(f"{share}{requests.burst}{reason}, and no objective says how many may")
