@@ -23,6 +23,7 @@ from plimsoll.ingest.reading import LogSet, ReadOptions
 from plimsoll.ingest.recordings import list_remarks
 from plimsoll.ingest.shared.same_time import MOST_LEFT_OUT, list_remarks_on_same_times
 from plimsoll.ingest.shared.text import Text
+from plimsoll.ingest.unnamed_host import name_hosts
 from plimsoll.model.errors import Empty, NoLog, Unusable, escape
 from plimsoll.model.log import Log, Values
 from plimsoll.model.remark import Kind, Remark, Remarks, format_count
@@ -207,7 +208,8 @@ def read_files(
         from plimsoll.ingest.formats.load_results.injectors import join_injectors  # noqa: PLC0415  polars is slow to import
 
         logs = join_injectors(logs)
-    return LogSet(logs, [*remarks, *list_remarks(logs)], whole=whole, empty=tuple(empty))
+    logs, of_hosts = name_hosts(logs)
+    return LogSet(logs, [*remarks, *of_hosts, *list_remarks(logs)], whole=whole, empty=tuple(empty))
 
 
 def _read_columns(file: LogFile, options: ReadOptions) -> Sequence[Values]:

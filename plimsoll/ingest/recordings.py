@@ -162,7 +162,8 @@ def _find_far_apart(values: Values, other: Values, width: int) -> NDArray[np.boo
     """Return the rows around which most values, of `width` rows, differ by more than two recorders of one host do."""
     present = np.abs(values[np.isfinite(values)])
     usual = np.maximum(np.abs(values), np.abs(other)).clip(np.median(present) if len(present) else 0.0)
-    is_far = np.abs(values - other) > _OF_RECORDERS * usual
+    rounding = any(column.any() and (column == column.round())[np.isfinite(column)].all() for column in (values, other))
+    is_far = np.abs(values - other) > np.maximum(_OF_RECORDERS * usual, rounding)
     return np.convolve(is_far, np.full(min(width, len(values)), 1 / min(width, len(values))), "same") > 1 / 2
 
 

@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 from plimsoll.ingest.recordings import list_remarks, refuse_unnamed
+from plimsoll.ingest.unnamed_host import name_hosts
 from plimsoll.model.errors import Unusable
 from plimsoll.model.log import Log
+from plimsoll.model.remark import Kind
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND, Zone
 
@@ -124,3 +126,28 @@ def test_computers_that_are_not_named_are_not_taken_for_one(start_s):
 def test_one_that_is_not_named_may_have_been_recorded_in_parts():
     logs = [a_log(f"{at}.csv", "unknown", start, 100) for at, start in enumerate((0, 900, 3000))]
     refuse_unnamed([*logs, a_log("other.csv", "H", 0, 100, value=2.0)])
+
+
+def a_host(name, host, seed, whole=False):
+    """A log of what varies on a host, as vmstat rounds it if `whole`."""
+    rng = np.random.default_rng(seed)
+    columns = tuple(mean * (1 + rng.normal(0, 0.1, 100)) for mean in (70.0, 4000.0, 3e6))
+    series = tuple(Series(host, "kernel", (), field) for field in ("idle", "switches", "free"))
+    times = 10 * np.arange(100, dtype=np.int64) * SECOND
+    return Log(
+        Path(name), "txt", times, tuple(c.round() for c in columns) if whole else columns, series, Zone.parse("UTC")
+    )
+
+
+@pytest.mark.parametrize(("seed", "hosts"), [(1, [("H",), ("H",)]), (2, [("H",), ("unknown",)])])
+def test_a_recording_that_names_no_host_is_of_the_only_named_host_if_it_shows_the_same(seed, hosts):
+    logs, remarks = name_hosts([a_host("sar", "H", 1), a_host("vmstat", "unknown", seed, whole=True)])
+    assert [log.hosts for log in logs] == hosts
+    said = ["vmstat: names no host, and shows the same as sar: taken for a recording of H"] if seed == 1 else []
+    assert [str(remark) for remark in remarks] == said
+    assert Kind.CONTRADICTORY not in {remark.kind for remark in list_remarks(logs)}
+
+
+def test_with_two_named_hosts_a_recording_that_names_none_is_of_neither():
+    logs, _ = name_hosts([a_host("a", "A", 1), a_host("b", "B", 2), a_host("vmstat", "unknown", 1)])
+    assert logs[2].hosts == ("unknown",)
