@@ -11,7 +11,7 @@ from plimsoll.model.series import make_host_key
 from plimsoll.model.value_text import format_value
 from plimsoll.report.client_results import describe_client_results
 from plimsoll.report.wording import describe_extreme, find_host
-from plimsoll.review.findings import CROSSED, Doubt, Finding, Outcome, rank_nearness
+from plimsoll.review.findings import CROSSED, JUDGED, Doubt, Finding, Outcome, rank_nearness
 from plimsoll.review.review import Review
 from plimsoll.review.sentences import find_worst_shown, format_subject_title, format_threshold, limit_of
 from plimsoll.review.verdict import Verdict, find_closest
@@ -165,12 +165,14 @@ def _find_next_step(result: Insights, crossed: Sequence[Finding]) -> str:
     step = next(steps, "").removesuffix(".")
     step = step[:1].lower() + step[1:]
     if crossed:
-        finding = _select_of_cause(result, crossed)
+        finding = _select_of_cause(result, crossed) or crossed[0]
         return "; ".join(filter(None, (step or _find_step_of(finding, review), _look_at(review, finding))))
     if review.verdict == Verdict.HEALTHY:
         return step
     doubt = next(iter(review.doubts), Doubt(""))
-    about = doubt.about and _find_step_of(doubt.about, review)
+    current = [finding for finding in review.of(*JUDGED) if not finding.superseded_by]
+    finding = _select_of_cause(result, current) if doubt in review.insight_doubts else doubt.about
+    about = finding and _find_step_of(finding, review)
     return step or doubt.step or find_step_of_doubt(doubt.sentence) or doubt.advice or about or _RECORD
 
 
@@ -178,14 +180,14 @@ def _find_step_of(finding: Finding, review: Review) -> str:
     return find_step(finding.rule, find_host(finding) if len(review.computers) > 1 else "")
 
 
-def _select_of_cause(result: Insights, crossed: Sequence[Finding]) -> Finding:
-    """Return the worst crossing of a resource that an insight names as the cause; else the worst crossing."""
+def _select_of_cause(result: Insights, findings: Sequence[Finding]) -> Finding | None:
+    """Return the first finding, worst first, on a resource that an insight names as the cause; None without one."""
     causes = {(resource, make_host_key(host)) for resource, host in _list_short_resources(result)}
-    for finding in crossed:
+    for finding in findings:
         resource = finding.signal.resource or (finding.signal.pressure and finding.signal.pressure.resource)
         if finding.subject and (resource, make_host_key(finding.subject.host)) in causes:
             return finding
-    return crossed[0]
+    return None
 
 
 def _look_at(review: Review, finding: Finding) -> str:
