@@ -65,6 +65,16 @@ def test_a_step_back_that_is_no_hour_is_put_in_order():
     assert text == "the clock steps back by 3 min: rows are put in the order of time"
 
 
+@pytest.mark.parametrize("away", [75 * 366 * 1440, -1500], ids=["a year to come", "the day before"])
+def test_a_row_of_a_time_that_is_far_from_those_around_it_is_left_out(away):
+    minutes = [5 * at for at in range(40)]
+    minutes[20] += away
+    steps, ((line, text),), order = reported(clock("2024-06-09 12:00:00", minutes), Zone.from_bias("", 0))
+    assert steps == [5] * 19 + [10] + [5] * 18
+    assert (line, order) == (22, [*range(20), *range(21, 40)])
+    assert text.endswith("is far from those around it: the row is left out")
+
+
 @pytest.mark.parametrize(("start", "minutes"), [("2024-11-03 01:44:30", BACK), ("2024-03-10 01:44:30", FORWARD)])
 def test_a_named_zone_knows_its_changes(start, minutes):
     steps, remarks, _ = reported(clock(start, minutes), Zone.parse("America/New_York"))

@@ -4,7 +4,7 @@ A log's header states one offset, but its rows follow the wall clock: an hour re
 and an hour is missing when it begins.
 """
 
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from itertools import pairwise
 
@@ -48,6 +48,8 @@ RESTARTED = "the clock was set back at a restart, or files are joined out of ord
 _MONTHS_OF_CHANGE = (3, 4, 9, 10, 11)
 _SUNDAY = 6
 _LONGEST_PAUSE = 900 * SECOND  # a longer one may have hidden anything
+_MOST_STRAYS = 3  # in a row
+_FEW = 0.05  # of all rows
 _CLOSER = 0.75  # intervals: of two passes over the same time, each second step is shorter
 
 
@@ -78,9 +80,19 @@ def sort_times(
 ) -> tuple[Times, NDArray[np.intp] | None]:
     """Return instants in ascending order, and the file row of each (None if the order is unchanged).
 
-    Steps back in time get a remark. `headers` is as in `convert_to_utc`.
+    Steps back in time get a remark, and rows of a time that is far from those around them are left out with one.
+    `headers` is as in `convert_to_utc`.
     """
-    back = np.flatnonzero(np.diff(times) < 0) + 1
+    steps = np.diff(times)
+    strays = list(_find_strays(times, steps))
+    if 0 < len(strays) <= _FEW * len(times):
+        for at in strays:
+            text = f"the time {convert_to_datetime(int(times[at])):%Y-%m-%d} is far from those around it"
+            remarks.add(Kind.SKIPPED, f"{text}: the row is left out", line=lines[at])
+        kept = np.delete(np.arange(len(times)), strays)
+        ordered, order = sort_times(times[kept], [lines[at] for at in kept.tolist()], headers, remarks)
+        return ordered, kept if order is None else kept[order]
+    back = np.flatnonzero(steps < 0) + 1
     if not len(back):
         return times, None
     order = np.argsort(times, kind="stable")
@@ -95,6 +107,14 @@ def sort_times(
         text = f"{format_count(len(mixed), 'row')} lie between rows from before the clock stepped back: all count"
         remarks.add(Kind.CONTRADICTORY, text, count=len(mixed))
     return times[order], order
+
+
+def _find_strays(times: Times, steps: Times) -> Iterator[int]:
+    """Yield the indices of few rows a day or more away from the rows before and after them, which are close by."""
+    jumps = (np.flatnonzero(np.abs(steps) >= DAY) + 1).tolist()
+    for first, after in pairwise(jumps):
+        if after - first <= _MOST_STRAYS and abs(times[after] - times[first - 1]) < HOUR:
+            yield from range(first, after)
 
 
 def _find_mixed(times: Times, order: NDArray[np.intp]) -> Times:
