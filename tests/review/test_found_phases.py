@@ -74,6 +74,8 @@ SHAPES = {
     ),
     "cycles": (np.where(AT * 9.9 % 1 < 0.6, 1, 0.05), "No steady state was found: the load comes and goes, 10 times"),
     "a load that ends early": (ramp() * (AT < 0.7), "min 50 s, no load 30 min"),
+    "much work between little": (np.where((AT > 0.3) & (AT < 0.6), 1, 0.03), ": little load at first 30 min, steady"),
+    "little work at the end": (np.where((AT > 0.3) & (AT < 0.6), 1, 0.03), ", little load 40 min"),
 }
 
 

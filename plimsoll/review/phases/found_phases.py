@@ -83,6 +83,7 @@ _LONGEST_STORM = 0.25  # of the run: a load that is higher than the steady one
 _HIGHER = 1.1  # times the level
 # Our choices: of the level, in all but a few of the samples after a steady state, there is no load, and no ramp-down.
 _IDLE, _IDLE_QUANTILE, _FEWEST_IDLE = 0.1, 0.95, 5
+_NONE, _IDLE_AT_FIRST = 0.01, 0.8  # of the level: no load; of the samples before a steady state
 _RETURNS = 0.6  # of the level, in the second half of what follows: a load that came again
 _PARTS, _AS_MANY = 8, 0.85  # of a steady state, each with at least so much of the most requests; our choice
 _END, _FALLS = 10, 0.4  # part of a ramp-down that shows its end; of its fall, in its first half (0.75 if straight)
@@ -234,7 +235,10 @@ def _describe_phases(load: Load, state: SteadyState | NotSteady, start: int, end
     confidence = state.confidence * (_PROCESSOR_TIME if load.kind is None else 1)
     shown = min(confidence, _SUREST if confidence >= SURE else SURE - 0.001)  # not rounded to what is sure enough
     ramped = state.begin is None or _is_ramp(load, state, (begin - start) / (end - start))
-    names = _NAMES if ramped else _NAMES | {RAMP_UP: "other load at first"}
+    before = _select_before(load, state)
+    is_idle = len(before) >= _FEWEST_IDLE and np.quantile(before, _IDLE_AT_FIRST) < _IDLE * state.level
+    first_load = "little load at first" if is_idle else _NAMES[RAMP_UP] if ramped else "other load at first"
+    names = _NAMES | {RAMP_UP: first_load}
     parts = ", ".join(f"{names[phase.name]} {_describe_recorded(load, phase)}" for phase in phases)
     return FoundPhases(
         phases,
@@ -247,11 +251,11 @@ def _describe_phases(load: Load, state: SteadyState | NotSteady, start: int, end
         fallback=load.kind is None,
         ramped=ramped,
         tests=len(state.tests),
-        other=last - finish if after and not after.startswith(_NO_LOAD) else 0,
+        other=last - finish if after and not after.startswith((_NO_LOAD, _LITTLE)) else 0,
     )
 
 
-_NO_LOAD = ", no load"
+_NO_LOAD, _LITTLE = ", no load", ", little load"
 _NAMES = {RAMP_UP: "ramp-up", STEADY: "steady state", "ramp-down": "ramp-down"}
 
 
@@ -291,8 +295,9 @@ def _load_after(load: Load, state: SteadyState, finish: int, last: int) -> str:
     if len(rest) < _FEWEST_IDLE:
         return ""
     lasts = format_duration(round((last - finish) / SECOND) * SECOND)
-    if float(np.quantile(rest, _IDLE_QUANTILE)) < _IDLE * state.level:
-        return f"{_NO_LOAD} {lasts}"
+    idle = float(np.quantile(rest, _IDLE_QUANTILE))
+    if idle < _IDLE * state.level:
+        return f"{_LITTLE if idle >= _NONE * state.level else _NO_LOAD} {lasts}"
     end = float(np.median(rest[-max(_FEWEST_IDLE, len(rest) // _END) :]))
     still = float(rest[: len(rest) // 2].mean()) - end
     if float(np.quantile(rest[len(rest) // 2 :], SURE)) > _RETURNS * state.level:
@@ -302,10 +307,15 @@ def _load_after(load: Load, state: SteadyState, finish: int, last: int) -> str:
 
 def _is_ramp(load: Load, state: SteadyState, share: float) -> bool:
     """Return whether the part before a steady state, this `share` of the run, is short enough for a ramp-up."""
-    present = load.samples.present
-    before = present.values[: np.searchsorted(present.times, state.begin.at)] if state.begin else present.values[:0]
+    before = _select_before(load, state)
     highest = float(np.quantile(before, SURE)) if len(before) else 0.0
     return share <= (_LONGEST_STORM if highest > _HIGHER * state.level else _LONGEST_RAMP)
+
+
+def _select_before(load: Load, state: SteadyState) -> Values:
+    """Return the values of a load before its steady state; empty if it begins with the recording."""
+    present = load.samples.present
+    return present.values[: np.searchsorted(present.times, state.begin.at)] if state.begin else present.values[:0]
 
 
 def _find_phase_bounds(load: Load, start: int, end: int) -> tuple[int, int]:
