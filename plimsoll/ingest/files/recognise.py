@@ -76,10 +76,6 @@ _TEXTS = (
         rb"\d{13},\d+,[^\n]*,(?:true|false),",
         _JTL.format(header=_JTL_HEADER),
     ),
-    _Kind(
-        rb"Label,# Samples,Average,|sampler_label,aggregate_report_count,",
-        "JMeter's report on a whole test; name the results of its requests (JTL)",
-    ),
     _Kind(rb"timestamp,name,[^\n]*\n" + _EPOCH + rb",", f"what Telegraf writes as CSV, which is not read; {_SEND}"),
     _Kind(
         rb"#(?:datatype|group|default),|,result,table,|name,(?:tags,)?time,[^\n]*\n[^\n,]+,[^\n]*\d",
@@ -155,6 +151,11 @@ _KINDS = (
     _Kind(
         rb"(#+\n)?# Collectl:.*\n>>> \d{9}",
         "collectl's own file; print it with: collectl -p FILE -scCdDmnN -P > FILE.txt",
+    ),
+    _Kind(
+        rb"Label,# Samples,Average,|sampler_label,aggregate_report_count,",
+        "JMeter's report on a whole test; name the results of its requests (JTL)",
+        False,  # it mostly lies beside the results
     ),
     _Kind(rb"7z\xbc\xaf|Rar!\x1a|MSCF\x00", "an archive (7-Zip, RAR or CAB); unpack it and name the log"),
     _Kind(_COMPOUND + rb".*(?:W\0o\0r\0d\0D\0o\0c|P\0o\0w\0e\0r\0P\0o\0i\0n\0t|C\0a\0t\0a\0l\0o\0g)", DOCUMENT, False),

@@ -32,8 +32,8 @@ from plimsoll.review.recording.driver_tests import (
 _MANY_FAILED = 0.05  # of all requests, or of an operation's: the system did not do what it was asked for
 _SOME_FAILED = 0.01  # from here on it is said
 _USUALLY_FAILED = 0.5  # of those of an operation: it does not work
-# Minutes, of which so many in all, with so large a share of failures in each.
-_SPANS = (1, 2, 0.2), (5, 5, 0.1), (10, 20, _MANY_FAILED)
+# Minutes, of which so many in all, with so large a share of failures in each; and minutes that even out chance.
+_SPANS = (1, 2, 0.2, 1), (5, 5, 0.1, 1), (10, 20, _MANY_FAILED, 5)
 _ENOUGH_FAILED, _MANY = 10, 30  # requests; of an operation with few
 _ABOVE_ALL, _BRIEF = 1.5, 0.25  # times the share of all; of the results: a burst of failures
 _THROUGHOUT, _MOSTLY = 0.75, 0.5  # of a test, and of its failures: such times are said with their length, and reasons
@@ -115,7 +115,7 @@ class _Requests(NamedTuple):
             return _Failures(part.share, part.failures, 0, test)
         return _Failures(share, part.failures, length, test) if spans else None
 
-    def find_bad_spans(self, minutes: int, enough: int, share: float) -> tuple[int, float, float] | None:
+    def find_bad_spans(self, minutes: int, enough: int, share: float, smooth: int) -> tuple[int, float, float] | None:
         """Return the time (ns) in which `share` or more failed in spans of `minutes`, and the share that failed in it.
 
         The time is from the first to the last failing step in and beside such spans. Last comes the share of all
@@ -128,7 +128,7 @@ class _Requests(NamedTuple):
         if (int(np.bincount(span)[bad].sum()) + 1) * self.step < enough * _MINUTE:
             return None
         # They began and ended within the spans beside: half the share, around each step, still belongs to them.
-        around = min(max(1, _MINUTE // self.step), len(self.done))
+        around = min(max(1, smooth * _MINUTE // self.step), len(self.done))
         near = smooth_mean(self.failed, around) >= share / 2 * smooth_mean(self.done, around)
         fails = (self.failed > 0) & (self.failed >= share / 2 * self.done)
         runs = [run for run in find_runs(near) if bad[span[slice(*run)]].any() and fails[slice(*run)].any()]
