@@ -248,12 +248,14 @@ def find_rising_processes(review: Review, events: Events, hosts: set[HostKey]) -
 
 def _select_rising(tested: list[tuple[str, Signal, Subject, Samples]], events: Events) -> tuple[Rising, ...]:
     risings: list[tuple[float, Rising]] = []
-    parts_of_times: dict[tuple[int, int], EventParts | None] = {}  # most signals share the times of their recording
+    # Most signals share the times of their recording. The times are kept, so that no other array gets their id.
+    parts_of_times: dict[tuple[int, int], tuple[Times, EventParts | None]] = {}
     for name, signal, subject, samples in tested:
         at, step = samples.present, samples.interval or 0
         if (key := (id(at.times), step)) not in parts_of_times:
-            parts_of_times[key] = split_events(events.starts, events.width, events.period, at.times, step)
-        parts = parts_of_times[key]
+            parts = split_events(events.starts, events.width, events.period, at.times, step)
+            parts_of_times[key] = at.times, parts
+        _, parts = parts_of_times[key]
         higher = compare_during_events(parts, at.values) if parts else None
         if higher is None or higher.chance > _CHANCE / len(tested) or higher.inside < _TIMES * higher.between:
             continue
