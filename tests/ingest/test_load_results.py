@@ -289,6 +289,16 @@ def test_requests_that_stand_in_two_files_count_once(tmp_path, run, files):
     assert not remarks[Kind.CUT]
 
 
+def test_files_that_follow_each_other_stay_apart_though_a_request_is_under_way(tmp_path, run):
+    half = START_MS + 600_000
+    first, second = ([item for item in run if (item[0] < half) == begins] for begins in (True, False))
+    for name, part in (("a.jtl", [*first, (half - 50, 900, "home", True)]), ("b.jtl", second)):
+        (tmp_path / name).write_text(as_jtl(part), encoding="utf-8")
+    logs = read_files(find_logs([tmp_path]), ReadOptions()).logs
+    assert [log.path.name for log in logs] == ["a.jtl", "b.jtl"]
+    assert not [item for log in logs for item in log.remarks]
+
+
 def test_an_injector_that_ends_early_or_fails_alone_is_a_part_that_is_missing(tmp_path, run):
     first, second = run[::2], run[1::2]
     short = [item for item in second if item[0] < START_MS + 600_000]

@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import fields, replace
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -24,6 +25,7 @@ _BY_CHANCE, _SAME_COUNT = 0.1, 0.01
 # Our choices: an injector that ends by so much of the test earlier, with so much of the load, or of which so many
 # requests fail while those of the others do not, has not done its part.
 _EARLY, _LEAST_EARLY, _LEAST_LOAD, _MOST_FAILED = 0.1, 60 * SECOND, 0.1, 0.5
+_BESIDE, _MOSTLY = 0.1, 0.5  # of the time of the shorter, that two files overlap
 _MOST_NAMED = 3
 
 
@@ -42,19 +44,21 @@ def join_injectors(logs: Sequence[Log]) -> list[Log]:
     return [log for log in results if log is not None]
 
 
-def _group_overlapping(logs: Sequence[DriverLog]) -> Iterator[list[DriverLog]]:
-    """Yield the logs in groups that overlap in time, each in the order of `logs`."""
+def _group_overlapping(logs: Sequence[DriverLog]) -> list[list[DriverLog]]:
+    """Return the logs in groups that overlap in time; files that follow each other, as rotated ones, stay apart."""
+    groups: list[list[DriverLog]] = []
+    for log in logs:
+        near = [group for group in groups if any(_find_overlap(log, other) >= _BESIDE for other in group)]
+        groups = [group for group in groups if group not in near]
+        groups.append([*chain.from_iterable(near), log])
     order = {id(log): at for at, log in enumerate(logs)}
-    group: list[DriverLog] = []
-    until = 0
-    for log in sorted(logs, key=lambda log: int(log.requests.start.min())):
-        if group and int(log.requests.start.min()) >= until:
-            yield sorted(group, key=lambda log: order[id(log)])
-            group, until = [], 0
-        group.append(log)
-        until = max(until, int(log.requests.end.max()))
-    if group:
-        yield sorted(group, key=lambda log: order[id(log)])
+    return [sorted(group, key=lambda log: order[id(log)]) for group in groups]
+
+
+def _find_overlap(log: DriverLog, other: DriverLog) -> float:
+    """Return the time in which both sent requests, as a share of the time of the shorter; negative if there is none."""
+    (start, end), (other_start, other_end) = log.requests.span, other.requests.span
+    return (min(end, other_end) - max(start, other_start)) / max(min(end - start, other_end - other_start), 1)
 
 
 def _join(group: Sequence[DriverLog]) -> Log:
@@ -88,12 +92,13 @@ def _join(group: Sequence[DriverLog]) -> Log:
 def _remark_idle(logs: Sequence[DriverLog]) -> Iterator[Remark]:
     """Yield a remark on each injector that ended before the others, or is the only one whose requests mostly failed."""
     counts = np.array([len(log.requests.start) for log in logs])
-    starts, ends = np.array([(log.requests.start.min(), log.requests.end.max()) for log in logs]).T
+    starts, ends = np.array([log.requests.span for log in logs]).T
     failed = np.array([0 if log.requests.failed is None else log.requests.failed.sum() for log in logs])
     rates = counts / np.maximum(ends - starts, SECOND)
     missing = ends.max() - ends
     least = max(_EARLY * (ends.max() - starts.min()), _LEAST_EARLY)
-    is_early = (missing > least) & (rates >= _LEAST_LOAD * rates.sum())
+    beside = [any(_find_overlap(log, other) >= _MOSTLY for other in logs if other is not log) for log in logs]
+    is_early = np.array(beside) & (missing > least) & (rates >= _LEAST_LOAD * rates.sum())
     others_failed = (failed.sum() - failed) / (counts.sum() - counts)
     fails_alone = (failed >= _MOST_FAILED * counts) & (others_failed < _MOST_FAILED)
     for at, log in enumerate(logs):
@@ -121,11 +126,10 @@ def _mark_recorded(log: DriverLog, other: DriverLog) -> NDArray[np.bool_]:
     recorded = number < np.searchsorted(other_keys, keys, "right") - np.searchsorted(other_keys, keys)
     if recorded.mean() >= _BY_CHANCE:
         return recorded
-    spans = [np.array((item.start.min(), item.end.max())) for item in (requests, others)]
     is_same = (
         log.format != other.format
         and abs(len(keys) - len(other_keys)) <= _SAME_COUNT * len(other_keys)
-        and bool((np.abs(spans[0] - spans[1]) <= SECOND).all())
+        and bool((np.abs(np.subtract(requests.span, others.span)) <= SECOND).all())
     )
     return np.full(len(keys), is_same)
 

@@ -66,6 +66,11 @@ class Requests:
     beside: Mapping[str, tuple[Times, Values]] = field(default_factory=dict[str, tuple[Times, Values]])
     reasons: pl.Series | None = None
 
+    @property
+    def span(self) -> tuple[int, int]:
+        """The time from the first start to the last end (UTC ns)."""
+        return int(self.start.min()), int(self.end.max())
+
 
 @dataclass(frozen=True, eq=False)
 class DriverLog(Log):
