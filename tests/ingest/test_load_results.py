@@ -147,12 +147,12 @@ FAILURES = {  # how often each code came, its message, and whether an assertion 
 def failing_requests():
     """As (start in ms, code, message, assertion): a request a second for five minutes, of which some fail."""
     rng = np.random.default_rng(11)
-    requests = [[START_MS + 1000 * at, "200", "OK", ""] for at in range(300)]
+    requests = [(START_MS + 1000 * at, "200", "OK", "") for at in range(300)]
     places = iter(rng.permutation(300).tolist())
     for code, (count, message, assertion) in FAILURES.items():
         for number in range(count):
             place = next(places)
-            requests[place] = [START_MS + 1000 * place, code, message.format(at=number), assertion or "x"]
+            requests[place] = START_MS + 1000 * place, code, message.format(at=number), assertion or "x"
     return requests
 
 
