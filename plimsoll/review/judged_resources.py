@@ -15,7 +15,7 @@ from plimsoll.hosts.objective import PACK as OBJECTIVE
 from plimsoll.model.lazy_dataclass import dataclass
 from plimsoll.model.log import Times, merge_times
 from plimsoll.model.remark import join_names
-from plimsoll.model.series import HostKey
+from plimsoll.model.series import UNNAMED, HostKey
 from plimsoll.model.shipped_tables import load_shipped_table
 from plimsoll.review.doubts import PAUSE, SHORTEST_ABSENCE
 from plimsoll.review.findings import JUDGED, Applied, Doubt, Finding, Outcome
@@ -32,6 +32,8 @@ RESOURCES: Sequence[Resource] = ("cpu", "memory", "disk")
 NAMES = {"cpu": "processors", "memory": "memory", "disk": "disks"}
 _NOT_RECORDED = (Outcome.NOT_RECORDED, Outcome.DOES_NOT_APPLY, Outcome.OFF)
 _MOST_HOSTS, _MOST_DISKS = 3, 4
+_NAMELESS = "a host that its recording does not name"
+_LEAVE_OUT = "leave out the recording that names no host if it is of one of the others"
 _HYPER_V = "hyper-v"
 _USE, _NEARLY_ALWAYS, _IDLE_BELOW = "disk.busy", 0.99, 20  # %: our choice
 HasValues = Callable[[Finding], bool]
@@ -170,8 +172,10 @@ def doubt_unjudged(
         if too_short:
             lacks = [lack for lack in lacks if lack.to_record or lack.fact]
         if lacks:
-            key = tuple(lack.part for lack in lacks), _advise(lacks, host.name, applied)
-            together.setdefault(key, []).append(host.name)
+            is_unnamed = host.name == UNNAMED and len(hosts) > 1
+            advice = _LEAVE_OUT if is_unnamed else _advise(lacks, host.name, applied)
+            key = tuple(lack.part for lack in lacks), advice
+            together.setdefault(key, []).append(_NAMELESS if is_unnamed else host.name)
     for (items, advice), names in together.items():
         where = f"{len(names):,} hosts" if len(names) > _MOST_HOSTS else join_names(names, _MOST_HOSTS)
         verb = "was" if len(items) == 1 and items[0].startswith(("the memory", "the free", "disk ")) else "were"

@@ -203,7 +203,7 @@ def as_vegeta(requests):
         (as_jtl_with_messages, ("404 Not Found", "expected to contain /cart/", "500 Internal Server Error")),
         (as_k6_with_errors, ("404 Not Found", "200 OK", "500 Internal Server Error")),
         (as_gatling_with_messages, ("status.find.is(200), found 404", "expected to contain /cart/", "status.find.is(200), found 500")),
-        (as_vegeta, ("404 Not Found", "500 Internal Server Error", REFUSED.format(at=0))),
+        (as_vegeta, ("404 Not Found", "500 Internal Server Error", "Connect to … [/…] failed: Connection refused")),
     ],
 )  # fmt: skip
 def test_the_three_most_frequent_reasons_for_failures_are_counted(tmp_path, write, names):
@@ -275,11 +275,16 @@ def test_requests_of_several_injectors_are_added_up(tmp_path, run):
         lambda run: {"a.jtl": as_jtl(run), "failed.jtl": as_jtl([item for item in run if not item[3]])},
         lambda run: {"a.jtl": as_jtl(run[:4000]), "b.jtl": as_jtl(run[2000:])},
         lambda run: {
+            "a.jtl": as_jtl(run[::2]),
+            "b.jtl": as_jtl(run[1::2]),
+            "failed.jtl": as_jtl([item for item in run[::2] if not item[3]]),
+        },
+        lambda run: {
             "a.csv": as_k6_csv([((at + took) // 1000 * 1000 - took, took, *rest) for at, took, *rest in run]),
             "b.json": as_k6_json(run),
         },
     ],
-    ids=["copy", "other format", "failures", "overlap", "in seconds"],
+    ids=["copy", "other format", "failures", "overlap", "failures of two", "in seconds"],
 )
 def test_requests_that_stand_in_two_files_count_once(tmp_path, run, files):
     log, remarks = read_together(tmp_path / "run", **files(run))
@@ -305,6 +310,9 @@ def test_an_injector_that_ends_early_or_fails_alone_is_a_part_that_is_missing(tm
     _, remarks = read_together(tmp_path / "short", **{"a.jtl": as_jtl(first), "b.jtl": as_jtl(short)})
     (text,) = remarks[Kind.CUT]
     assert re.fullmatch(r"the requests of b.jtl end (10 min|9 min 5\d s).* before those of other files", text)
+    probe = [item for item in first if item[0] > START_MS + 600_000][::20]
+    test = {"probe.jtl": as_jtl([*short[1::20], *probe]), "test.jtl": as_jtl(short[::2])}
+    assert not read_together(tmp_path / "probe", **test)[1][Kind.CUT], "a probe goes on after a test"
     broken = [(*item[:3], False) for item in second]
     _, remarks = read_together(tmp_path / "broken", **{"a.jtl": as_jtl(first), "b.jtl": as_jtl(broken)})
     assert remarks[Kind.CUT] == ["100 % of the requests of b.jtl failed, unlike those of other files"]

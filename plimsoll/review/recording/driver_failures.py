@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from plimsoll.analysis.filters import find_runs, smooth_mean
 from plimsoll.model.log import Times, Values
@@ -32,8 +33,10 @@ from plimsoll.review.recording.driver_tests import (
 _MANY_FAILED = 0.05  # of all requests, or of an operation's: the system did not do what it was asked for
 _SOME_FAILED = 0.01  # from here on it is said
 _USUALLY_FAILED = 0.5  # of those of an operation: it does not work
-# Minutes, of which so many in all, with so large a share of failures in each; and minutes that even out chance.
-_SPANS = (1, 2, 0.2, 1), (5, 5, 0.1, 1), (10, 20, _MANY_FAILED, 5)
+# Minutes, of which so many in all, with so large a share of failures in each; minutes on end; and minutes that even out
+# chance.
+_SPANS, _ON_END = ((1, 2, 0.2), (5, 5, 0.1)), (20, _MANY_FAILED)
+_SMOOTH, _SMOOTH_ON_END = 1, 5
 _ENOUGH_FAILED, _MANY = 10, 30  # requests; of an operation with few
 _ABOVE_ALL, _BRIEF = 1.5, 0.25  # times the share of all; of the results: a burst of failures
 _THROUGHOUT, _MOSTLY = 0.75, 0.5  # of a test, and of its failures: such times are said with their length, and reasons
@@ -109,35 +112,52 @@ class _Requests(NamedTuple):
         if not part.done.any():
             return None
         is_many = part.share >= _MANY_FAILED and part.failures >= _ENOUGH_FAILED
-        spans = [span for span in (part.find_bad_spans(*kind) for kind in _SPANS) if span]
+        bad = [(part.mark_bad_spans(*kind), kind[2], _SMOOTH) for kind in _SPANS]
+        bad.append((part.mark_bad_windows(*_ON_END), _MANY_FAILED, _SMOOTH_ON_END))
+        spans = [part.measure_bad(*kind) for kind in bad if kind[0].any()]
         length, share, of_failures = max(spans, default=(0, 0.0, 0.0))
         if is_many and (of_failures < _MOSTLY or length > _THROUGHOUT * (test.end - test.start)):
             return _Failures(part.share, part.failures, 0, test)
         return _Failures(share, part.failures, length, test) if spans else None
 
-    def find_bad_spans(self, minutes: int, enough: int, share: float, smooth: int) -> tuple[int, float, float] | None:
-        """Return the time (ns) in which `share` or more failed in spans of `minutes`, and the share that failed in it.
+    def mark_bad_spans(self, minutes: int, enough: int, share: float) -> NDArray[np.bool_]:
+        """Return a mask of the steps in spans of `minutes` in which `share` or more failed.
 
-        The time is from the first to the last failing step in and beside such spans. Last comes the share of all
-        failures that are in them. Return None if the spans have less than `enough` minutes together.
+        It marks none if these spans have less than `enough` minutes together.
         """
         span = (self.times - self.times[0]) // (minutes * _MINUTE)
         span = np.minimum(span, max(0, span[-1] - 1))  # the last span, which may be short, belongs to the one before
         done, failed = (np.bincount(span, weights=values) for values in (self.done, self.failed))
-        bad = (failed >= share * done) & (failed * self.step >= _ENOUGH_FAILED * SECOND)
-        if (int(np.bincount(span)[bad].sum()) + 1) * self.step < enough * _MINUTE:
-            return None
+        bad = ((failed >= share * done) & (failed * self.step >= _ENOUGH_FAILED * SECOND))[span]
+        return bad & ((int(bad.sum()) + 1) * self.step >= enough * _MINUTE)
+
+    def mark_bad_windows(self, minutes: int, share: float) -> NDArray[np.bool_]:
+        """Return a mask of the steps in any `minutes` on end in which `share` or more failed."""
+        count = minutes * _MINUTE // self.step
+        bad = np.zeros(len(self.done) + 1, dtype=np.int64)
+        if count <= len(self.done):
+            done, failed = (np.convolve(values, np.ones(count), "valid") for values in (self.done, self.failed))
+            starts = np.flatnonzero((failed >= share * done) & (failed * self.step >= _ENOUGH_FAILED * SECOND))
+            np.add.at(bad, starts, 1)
+            np.subtract.at(bad, starts + count, 1)
+        return np.cumsum(bad)[:-1] > 0
+
+    def measure_bad(self, bad: NDArray[np.bool_], share: float, smooth: int) -> tuple[int, float, float]:
+        """Return for how long (ns) `share` or more failed in and beside the `bad` steps, and the share that failed.
+
+        The time is from the first to the last failing step. Last comes the share of all failures that are in it.
+        """
         # They began and ended within the spans beside: half the share, around each step, still belongs to them.
         around = min(max(1, smooth * _MINUTE // self.step), len(self.done))
         near = smooth_mean(self.failed, around) >= share / 2 * smooth_mean(self.done, around)
         fails = (self.failed > 0) & (self.failed >= share / 2 * self.done)
-        runs = [run for run in find_runs(near) if bad[span[slice(*run)]].any() and fails[slice(*run)].any()]
+        runs = [run for run in find_runs(near) if bad[slice(*run)].any() and fails[slice(*run)].any()]
         rows = [first + np.flatnonzero(fails[first:stop]) for first, stop in runs]
         ranges = [slice(int(row[0]), int(row[-1]) + 1) for row in rows]
         all_done, all_failed = (sum(float(values[row].sum()) for row in ranges) for values in (self.done, self.failed))
         length = sum(row.stop - row.start for row in ranges) * self.step
         length = length if length < _EXACT else round(length / _MINUTE) * _MINUTE
-        return length, all_failed / all_done, all_failed / float(failed.sum())
+        return length, all_failed / all_done, all_failed / float(self.failed.sum())
 
 
 def find_failure_reasons(recorded: RecordedSignals, test: DriverTest | None = None) -> list[FailureReason]:

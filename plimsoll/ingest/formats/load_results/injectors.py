@@ -70,6 +70,8 @@ def _join(group: Sequence[DriverLog]) -> Log:
     parts: list[DriverLog] = []
     for log in sorted(group, key=lambda log: -len(log.requests.start)):
         for other in parts:
+            if not len(log.requests.start):
+                break
             recorded = _mark_recorded(log, other)
             if count := int(recorded.sum()):
                 text = f"{format_count(count, 'request')} stand in {other.path} too: counted once"
@@ -90,24 +92,35 @@ def _join(group: Sequence[DriverLog]) -> Log:
 
 
 def _remark_idle(logs: Sequence[DriverLog]) -> Iterator[Remark]:
-    """Yield a remark on each injector that ended before the others, or is the only one whose requests mostly failed."""
-    counts = np.array([len(log.requests.start) for log in logs])
-    starts, ends = np.array([log.requests.span for log in logs]).T
+    """Yield remarks on injectors that ended before those beside them, and on those that alone mostly failed."""
+    spans, counts = np.array([log.requests.span for log in logs]), np.array([len(log.requests.start) for log in logs])
     failed = np.array([0 if log.requests.failed is None else log.requests.failed.sum() for log in logs])
-    rates = counts / np.maximum(ends - starts, SECOND)
-    missing = ends.max() - ends
-    least = max(_EARLY * (ends.max() - starts.min()), _LEAST_EARLY)
-    beside = [any(_find_overlap(log, other) >= _MOSTLY for other in logs if other is not log) for log in logs]
-    is_early = np.array(beside) & (missing > least) & (rates >= _LEAST_LOAD * rates.sum())
     others_failed = (failed.sum() - failed) / (counts.sum() - counts)
-    fails_alone = (failed >= _MOST_FAILED * counts) & (others_failed < _MOST_FAILED)
-    for at, log in enumerate(logs):
-        name = f"the requests of {log.path.name}"
-        if is_early[at]:
-            yield Remark(Kind.CUT, f"{name} end {format_duration(int(missing[at]))} before those of other files")
-        elif fails_alone[at]:
-            share = format_percent(failed[at] / counts[at])
-            yield Remark(Kind.CUT, f"{share} of {name} failed, unlike those of other files")
+    missing = spans[:, 1].max() - spans[:, 1]
+    least = max(_EARLY * (spans[:, 1].max() - spans[:, 0].min()), _LEAST_EARLY)
+    early = [at for at in np.flatnonzero(missing > least).tolist() if _is_load_lost(logs, at)]
+    if early:
+        most = f"{'up to ' if len(early) > 1 else ''}{format_duration(int(missing[early].max()))}"
+        names = join_names(sorted(logs[at].path.name for at in early), _MOST_NAMED)
+        yield Remark(Kind.CUT, f"the requests of {names} end {most} before those of other files")
+    for at in np.flatnonzero((failed >= _MOST_FAILED * counts) & (others_failed < _MOST_FAILED)).tolist():
+        share = format_percent(failed[at] / counts[at])
+        yield Remark(Kind.CUT, f"{share} of the requests of {logs[at].path.name} failed, unlike those of other files")
+
+
+def _is_load_lost(logs: Sequence[DriverLog], at: int) -> bool:
+    """Return whether a part of the load ended with an injector, while others that had run beside it went on."""
+    log, starts = logs[at], np.concatenate([log.requests.start for log in logs])
+    (start, end), others = log.requests.span, [other for other in logs if other is not log]
+    goes_on = [other for other in others if other.requests.span[1] > end and _find_overlap(log, other) >= _MOSTLY]
+    if not goes_on:
+        return False
+    until = max(other.requests.span[1] for other in goes_on)
+    before = np.count_nonzero((starts >= start) & (starts <= end)) / (end - start)
+    after = np.count_nonzero((starts > end) & (starts <= until)) / (until - end)
+    own = len(log.requests.start) / (end - start)
+    # After a test a probe may go on; what is lost may be made up for by other injectors.
+    return bool(min(after, own) >= _LEAST_LOAD * before and before - after >= own / 2)
 
 
 def _drop_requests(log: DriverLog) -> Log:

@@ -38,7 +38,9 @@ _STEPS = ((600, 10), (60, 5), (0, 1))  # a run of so many seconds, and the lengt
 _MOST_OPERATIONS = 30
 _MOST_REASONS, _LONGEST_REASON = 3, 120
 _PACKAGE = re.compile(r"\b(?:[a-z]\w*\.)+(?=[A-Z])")
-_CHANGING = r"\d+(?:[.:]\d+)+|\d{5,}|[0-9a-f]{8}-[0-9a-f-]+"  # addresses, times, ports, ids; not statuses
+# What follows the question mark of an address, addresses and times, ids, and numbers other than statuses.
+_CHANGING = r"\?[^\s\"'”]+|\d+(?:[.:]\d+)+|\b[0-9a-f]{8}-[0-9a-f-]+|\b(?:\d|\d\d|[06-9]\d\d|\d{4,})\b"
+_CHANGED = "…"
 _LONGEST_DAYS = 31
 _UNANSWERED = 60 * SECOND  # our choice: users who wait no longer after the last request are about to end
 _LEAST_OF_RUN = 10  # requests; fewer, months from the rest, are of a damaged time
@@ -221,15 +223,17 @@ def _number_operations(names: pl.Series, remarks: Remarks) -> tuple[pl.Series, l
 def _find_reasons(reasons: pl.Series | None) -> dict[str, NDArray[np.bool_]]:
     """Return the most frequent reasons, and a mask of the failed requests that have each of them.
 
-    Reasons that differ only in addresses, ports or ids are one, with the first text of these in the alphabet.
+    Reasons that differ only in addresses, numbers or ids are one, with dots for what differs.
     """
     if reasons is None:
         return {}
     coded = reasons.str.strip_chars().cast(pl.Categorical)  # numbers are faster than texts
     rows = pl.DataFrame({"text": coded, "code": coded.to_physical()})
     counts = rows.drop_nulls().group_by("text", "code").len().cast({"text": pl.String}).filter(pl.col("text") != "")
-    alike = pl.col("text").str.head(_LONGEST_REASON).str.replace_all(_CHANGING, "0")
+    alike = pl.col("text").str.replace_all(_CHANGING, _CHANGED).str.head(_LONGEST_REASON)
     kinds = counts.group_by(alike.alias("kind")).agg(pl.col("text").min(), pl.col("len").sum(), "code")
+    text = pl.when(pl.col("code").list.len() == 1).then("text").otherwise("kind")
+    kinds = kinds.with_columns(text=text)
     most = kinds.sort("len", "text", descending=[True, False]).head(_MOST_REASONS)
     return {
         _name_reason(text): rows["code"].is_in(codes.implode()).fill_null(False).to_numpy()
