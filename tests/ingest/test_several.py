@@ -129,7 +129,7 @@ def test_one_that_is_not_named_may_have_been_recorded_in_parts():
 
 
 def a_host(name, host, seed, whole=False):
-    """A log of what varies on a host, as vmstat rounds it if `whole`."""
+    """A log of three counters that vary; with `whole`, rounded to whole numbers, as by vmstat."""
     rng = np.random.default_rng(seed)
     columns = tuple(mean * (1 + rng.normal(0, 0.1, 100)) for mean in (70.0, 4000.0, 3e6))
     series = tuple(Series(host, "kernel", (), field) for field in ("idle", "switches", "free"))

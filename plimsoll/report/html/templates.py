@@ -72,7 +72,7 @@ def _hash_options() -> bytes:
 
 
 def _mark_code(text: str) -> Markup:
-    """Return a text with what stands between backticks as HTML code; a single backtick stays."""
+    """Return a text as HTML, in which each part between two backticks is a code element; escape the rest."""
     return Markup(re.sub("`([^`]+)`", r"<code>\1</code>", str(escape(escape_printable_lines(text)))))
 
 

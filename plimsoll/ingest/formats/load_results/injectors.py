@@ -69,16 +69,9 @@ def _join(group: Sequence[DriverLog]) -> Log:
     remarks = Remarks(str(first.path))
     parts: list[DriverLog] = []
     for log in sorted(group, key=lambda log: -len(log.requests.start)):
-        for other in parts:
-            if not len(log.requests.start):
-                break
-            recorded = _mark_recorded(log, other)
-            if count := int(recorded.sum()):
-                text = f"{format_count(count, 'request')} stand in {other.path} too: counted once"
-                remarks.items.append(Remark(Kind.REPAIRED, text, file=str(log.path), count=count))
-                log = replace(log, requests=_select(log.requests, ~recorded))  # noqa: PLW2901
-        if len(log.requests.start):
-            parts.append(log)
+        rest = _leave_out_recorded(log, parts, remarks)
+        if len(rest.requests.start):
+            parts.append(rest)
     path = first.path
     if len(parts) > 1:
         path = Path(f"{first.path}, {join_names([log.path.name for log in group[1:]], _MOST_NAMED)}")
@@ -91,14 +84,26 @@ def _join(group: Sequence[DriverLog]) -> Log:
     return _drop_requests(replace(log, file=first.file, sha256=digest, remarks=both))
 
 
+def _leave_out_recorded(log: DriverLog, parts: Sequence[DriverLog], remarks: Remarks) -> DriverLog:
+    """Return the log without the requests that stand in one of `parts`, too; add a remark on each part with some."""
+    rest = log
+    for part in parts:
+        recorded = _mark_recorded(rest, part) if len(rest.requests.start) else np.zeros(0, dtype=bool)
+        if count := int(recorded.sum()):
+            text = f"{format_count(count, 'request')} stand in {part.path} too: counted once"
+            remarks.items.append(Remark(Kind.REPAIRED, text, file=str(log.path), count=count))
+            rest = replace(rest, requests=_select(rest.requests, ~recorded))
+    return rest
+
+
 def _remark_idle(logs: Sequence[DriverLog]) -> Iterator[Remark]:
     """Yield remarks on injectors that ended before those beside them, and on those that alone mostly failed."""
     spans, counts = np.array([log.requests.span for log in logs]), np.array([len(log.requests.start) for log in logs])
     failed = np.array([0 if log.requests.failed is None else log.requests.failed.sum() for log in logs])
     others_failed = (failed.sum() - failed) / (counts.sum() - counts)
     missing = spans[:, 1].max() - spans[:, 1]
-    least = max(_EARLY * (spans[:, 1].max() - spans[:, 0].min()), _LEAST_EARLY)
-    early = [at for at in np.flatnonzero(missing > least).tolist() if _is_load_lost(logs, at)]
+    tolerated = max(_EARLY * (spans[:, 1].max() - spans[:, 0].min()), _LEAST_EARLY)
+    early = [at for at in np.flatnonzero(missing > tolerated).tolist() if _is_load_lost(logs, at)]
     if early:
         most = f"{'up to ' if len(early) > 1 else ''}{format_duration(int(missing[early].max()))}"
         names = join_names(sorted(logs[at].path.name for at in early), _MOST_NAMED)
@@ -111,16 +116,16 @@ def _remark_idle(logs: Sequence[DriverLog]) -> Iterator[Remark]:
 def _is_load_lost(logs: Sequence[DriverLog], at: int) -> bool:
     """Return whether a part of the load ended with an injector, while others that had run beside it went on."""
     log, starts = logs[at], np.concatenate([log.requests.start for log in logs])
-    (start, end), others = log.requests.span, [other for other in logs if other is not log]
-    goes_on = [other for other in others if other.requests.span[1] > end and _find_overlap(log, other) >= _MOSTLY]
+    start, end = log.requests.span
+    goes_on = [other for other in logs if other.requests.span[1] > end and _find_overlap(log, other) >= _MOSTLY]
     if not goes_on:
         return False
     until = max(other.requests.span[1] for other in goes_on)
     before = np.count_nonzero((starts >= start) & (starts <= end)) / (end - start)
     after = np.count_nonzero((starts > end) & (starts <= until)) / (until - end)
-    own = len(log.requests.start) / (end - start)
+    rate = len(log.requests.start) / (end - start)
     # After a test a probe may go on; what is lost may be made up for by other injectors.
-    return bool(min(after, own) >= _LEAST_LOAD * before and before - after >= own / 2)
+    return bool(min(after, rate) >= _LEAST_LOAD * before and before - after >= rate / 2)
 
 
 def _drop_requests(log: DriverLog) -> Log:
@@ -130,8 +135,7 @@ def _drop_requests(log: DriverLog) -> Log:
 
 def _mark_recorded(log: DriverLog, other: DriverLog) -> NDArray[np.bool_]:
     """Return a mask of the requests of a log that another log has, too; none if they may be so by chance."""
-    requests, others = log.requests, other.requests
-    keys, other_keys = _identify(requests), np.sort(_identify(others))
+    keys, other_keys = _identify(log.requests), np.sort(_identify(other.requests))
     order = np.argsort(keys, kind="stable")
     ranked = keys[order]
     number = np.empty(len(keys), dtype=np.int64)  # of each request among those that begin and end with it
@@ -142,7 +146,7 @@ def _mark_recorded(log: DriverLog, other: DriverLog) -> NDArray[np.bool_]:
     is_same = (
         log.format != other.format
         and abs(len(keys) - len(other_keys)) <= _SAME_COUNT * len(other_keys)
-        and bool((np.abs(np.subtract(requests.span, others.span)) <= SECOND).all())
+        and bool((np.abs(np.subtract(log.requests.span, other.requests.span)) <= SECOND).all())
     )
     return np.full(len(keys), is_same)
 
