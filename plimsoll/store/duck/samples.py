@@ -167,6 +167,8 @@ class DuckSamples(SampleReader):
         def read_all(hot: _Hot) -> list[_Result]:
             numbers = [hot.index.find(s) for s in series]
             present = [number for number in numbers if number is not None]
+            if not present:
+                return [nothing] * len(numbers)
             with duck_read.open_range(hot.file, present, start, end) as span:
                 results = read(span)
             return [nothing if number is None else results.get(number, nothing) for number in numbers]
